@@ -1,0 +1,207 @@
+// Package hw holds the words that the guard and the executors share: a job to run, the hardware calls a job makes, and
+// what came of it.
+//
+// # Model
+//
+// The guard ("Core 0") hands a [Job] to an [Executor] and gives it a [Sink]. While the job runs, the executor turns every
+// hardware use of the guest's code into a [Call] on the sink and waits for the [Reply]; when the job ends it returns an
+// [Outcome]. The executor never touches hardware and the guard never runs guest code: this package is all they know of
+// each other, so a virtual machine in a child process, a MicroPython board on a serial line and a test double are
+// interchangeable.
+//
+// hw is a leaf: it imports nothing of ours and does no work. Nothing in a Call may be trusted by the sink: the code that
+// made it is assumed hostile.
+package hw
+
+import (
+	"context"
+	"time"
+)
+
+// Op names what a Call asks for.
+type Op uint8
+
+// The operations. Handles are indices into the board's pins as returned by OpPinOpen; the guard bounds and checks them at
+// every call.
+const (
+	OpPinOpen   Op = iota + 1 // Text: pin as the program wrote it ("5", "LED"); Reply.Value: handle
+	OpPinMode                 // Pin, A: Mode, B: Pull, C: initial level or -1
+	OpPinRead                 // Pin; Reply.Value: 0 or 1
+	OpPinWrite                // Pin, A: 0 or 1
+	OpPinToggle               // Pin; flips an output's own level in one step
+	OpPinIRQ                  // Pin, A: Edges (0 disarms); edges come back as Executor.Edge
+	OpADCOpen                 // Text: pin; Reply.Value: handle
+	OpADCRead                 // Pin; Reply.Value: raw, 12 bits; Reply.Extra: microvolts
+	OpEvent                   // Text: event name, Data: JSON or empty
+	OpBoardCall               // Text: function of board.py, Data: JSON [args, kwargs]; Reply.Data: JSON value. Engineering mode only
+	OpRefuse                  // Text: a thing the program may never have ("machine.WDT"); the guard refuses, numbers and records it
+)
+
+// Mode is a pin's direction. The values are the guest library's Pin.IN, Pin.OUT and Pin.OPEN_DRAIN.
+type Mode uint8
+
+// Directions of a pin.
+const (
+	ModeNone Mode = iota // not configured
+	ModeIn
+	ModeOut
+	ModeOpenDrain
+	ModeAnalog
+)
+
+// Pull is a pin's bias.
+type Pull uint8
+
+// Biases of a pin.
+const (
+	PullNone Pull = iota
+	PullUp
+	PullDown
+)
+
+// Edges is a set of level changes. The values are the guest library's Pin.IRQ_RISING and Pin.IRQ_FALLING.
+type Edges uint8
+
+// Level changes.
+const (
+	EdgeRising  Edges = 1
+	EdgeFalling Edges = 2
+)
+
+// Call is one use of hardware by guest code.
+type Call struct {
+	Op      Op
+	Pin     uint16 // handle
+	A, B, C int64
+	Text    string
+	Data    []byte
+}
+
+// Reply answers a Call.
+type Reply struct {
+	Errno   int32  // 0 ok, else a POSIX number as MicroPython has it (EACCES is 13)
+	Refusal uint32 // number of the guard's refusal within this terminal's run, 0 when it is not a refusal
+	Value   int64
+	Extra   int64
+	Text    string // message when Errno is not 0
+	Data    []byte
+}
+
+// Edge is a level change seen by the guard on a pin that a program armed with OpPinIRQ.
+type Edge struct {
+	Pin   uint16
+	Rose  bool
+	Lost  uint32 // changes that the guard or the executor could not deliver before this one
+	AtUS  int64  // microseconds on the guard's monotonic clock
+	Label string // session that armed it
+}
+
+// Stream tells standard output from standard error.
+type Stream uint8
+
+// Streams.
+const (
+	Stdout Stream = 1
+	Stderr Stream = 2
+)
+
+// Sink is the guard's side of a running job. Methods are called from one goroutine at a time, the executor's, and must not
+// be called after Executor.Run has returned.
+type Sink interface {
+	// Call performs or refuses one hardware call.
+	Call(ctx context.Context, c Call) Reply
+	// Output receives what the program prints, already cut to Job.MaxOutput for each stream. p is valid during the call only.
+	Output(s Stream, p []byte)
+}
+
+// JobKind says what a Job runs.
+type JobKind uint8
+
+// Kinds of job.
+const (
+	JobExec    JobKind = iota + 1 // run Code in Session
+	JobBoard                      // run Code as the module board; Outcome.Value: JSON list of its public function names
+	JobProxy                      // install a board module whose functions (Args: JSON list of names) call the guard; Code: source text to show
+	JobFunc                       // call board function Func with Args (JSON [args, kwargs]); Outcome.Value: JSON value
+	JobHandler                    // run the interrupt handlers for Edge in the idle machine
+)
+
+// Job is one piece of guest work.
+type Job struct {
+	Kind      JobKind
+	Session   string   // namespace key; empty means a fresh one that is thrown away
+	Drop      []string // namespaces to forget first
+	Code      string
+	Func      string
+	Args      []byte
+	Single    bool // compile as one interactive statement: expression values print their repr
+	Eval      bool // the last expression becomes Outcome.Value (JSON; what JSON cannot hold becomes its repr)
+	MaxOutput int  // bytes kept of each stream
+	Edge      Edge
+}
+
+// Exception is an uncaught Python exception.
+type Exception struct {
+	Class     string
+	Message   string
+	Line      int // in the job's own source, 0 when unknown
+	Traceback string
+}
+
+// Rung is a step of the watchdog ladder that was needed to end a job; see [Outcome.Rung].
+type Rung uint8
+
+// Rungs of the ladder.
+const (
+	RungNone      Rung = iota // the job ended by itself
+	RungInterrupt             // KeyboardInterrupt ended it; names and state survive
+	RungKill                  // the machine was killed and replaced
+	RungSilence               // the machine fell silent, was killed and replaced
+)
+
+// Outcome is what came of a Job.
+type Outcome struct {
+	Exception  *Exception
+	Value      []byte // JSON, for Eval, JobBoard and JobFunc
+	Fuel       uint64 // loop turns and calls burnt: deterministic for the same program and state
+	Refusal    uint32 // number carried by the uncaught OSError when the guard's refusal caused it
+	DroppedOut int    // bytes of each stream that were cut
+	DroppedErr int
+	Rung       Rung
+	Died       bool   // the machine is gone; the next job runs in a fresh one
+	Cause      string // why it died, for people
+	Started    bool   // the job reached the machine (an outcome of a machine that could not be had has false)
+}
+
+// Executor runs jobs one at a time in an isolated MicroPython.
+type Executor interface {
+	// Run runs one job and returns when it has ended, one way or another. When ctx ends first the executor climbs the
+	// watchdog ladder: interrupt, grace, kill. Run never returns while the guest could still make calls on sink.
+	// Callers serialise Run.
+	Run(ctx context.Context, job Job, sink Sink) Outcome
+	// Edge delivers a level change to the running job, whose handlers run between bytecodes. It never blocks and reports
+	// false when no job is running or the queue is full. Safe from any goroutine.
+	Edge(e Edge) bool
+	// Generation counts the machines used so far; it changes when the machine was replaced. Safe from any goroutine.
+	Generation() uint64
+	// Reset replaces the machine. Callers serialise it with Run.
+	Reset(ctx context.Context) error
+	// Close ends the machine and every goroutine of the executor.
+	Close() error
+}
+
+// NoticeKind says what an executor reports by itself.
+type NoticeKind uint8
+
+// Kinds of notice.
+const (
+	NoticeWarning   NoticeKind = iota + 1 // no heartbeat for most of the allowed silence
+	NoticeRestarted                       // the machine was lost and replaced
+)
+
+// Notice is something that happened to an executor's machine, also between jobs.
+type Notice struct {
+	Kind  NoticeKind
+	Cause string
+	Took  time.Duration // from the loss to a machine that can run
+}

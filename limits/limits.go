@@ -1,0 +1,87 @@
+// Package limits holds every bound of PAL in one place: a constant that the code uses and, in [All], its unit, reason and
+// what happens past it. docs/limits.md is generated from All. limits imports nothing of ours; a number that bounds anything
+// and stands elsewhere is a defect.
+package limits
+
+import "time"
+
+// Bounds on what runs.
+const (
+	ExecTimeoutDefault = 30 * time.Second
+	MaxExecDefault     = 30 * time.Second
+	MaxExecCeiling     = 10 * time.Minute
+	InterruptGrace     = 200 * time.Millisecond
+	HandlerTimeout     = 50 * time.Millisecond
+	BoardInitTimeout   = 5 * time.Second
+	CodeBytes          = 64 << 10
+	OutputDefault      = 4 << 10
+	OutputMax          = 64 << 10
+	SessionsPerActor   = 16
+	SessionNameBytes   = 64
+	EffectsKept        = 64
+	EdgeQueue          = 64
+)
+
+// Bounds on messages.
+const (
+	MessageBytes    = 256 << 10
+	ForwardBytes    = 512 << 10
+	JSONDepth       = 32
+	IDBytes         = 64
+	NameBytes       = 64
+	ReasonBytes     = 512
+	EventNameBytes  = 64
+	EventDataBytes  = 4 << 10
+	MetaBytes       = 4 << 10
+	DedupIDs        = 65_536
+	DedupBytes      = 8 << 20
+	DedupStreamKept = 4 << 10
+	DedupWindow     = 24 * time.Hour
+)
+
+// Bounds on connections and queues.
+const (
+	Connections          = 32
+	ConnectionsReserved  = 2
+	ReservedLife         = 2 * time.Second
+	HelloTimeout         = 5 * time.Second
+	RequestsPerConn      = 8
+	RequestsPerTerminal  = 8
+	ConnWriteQueue       = 64
+	ConnWriteTimeout     = 5 * time.Second
+	EventRing            = 1024
+	ObserverQueue        = 256
+	AdmissionQueue       = 256
+	Tokens               = 256
+	Unidentified         = 16
+	ShutdownTimeout      = 5 * time.Second
+	BoardFileBytes       = 256 << 10
+	BoardPins            = 1024
+	SimNameBytes         = 64
+	RefusedConnsReported = time.Second
+)
+
+// Bounds on the machine that runs guest code.
+const (
+	VMHeapDefault     = 1 << 20
+	VMHeapMax         = 64 << 20
+	VMDataBytes       = 256 << 20
+	VMStackBytes      = 512 << 10
+	VMUnwindBytes     = 8 << 20
+	HeartbeatPeriod   = 500 * time.Millisecond
+	HeartbeatWarning  = 1500 * time.Millisecond
+	HeartbeatSilence  = 2 * time.Second
+	VMStartTimeout    = 30 * time.Second
+	FrameBytes        = 128 << 10
+	VMOpenFiles       = 32
+	VMRespawnFirst    = 100 * time.Millisecond
+	VMRespawnLongest  = 5 * time.Second
+	OutputChunk       = 4 << 10
+	OutputFlushPeriod = 20 * time.Millisecond
+)
+
+// Bounds on outputs.
+const (
+	TripSampling = 10 * time.Millisecond
+	DriveTimeout = 50 * time.Millisecond
+)
