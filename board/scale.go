@@ -1,0 +1,4 @@
+package board
+
+// Scale is an expression in raw.
+type Scale struct{}

@@ -1,0 +1,137 @@
+// Package pin is the guard: the one place through which a level of a pin is read, set or watched, and where every rule on an
+// output is enforced.
+//
+// # Model
+//
+// A [Table] stands between callers and a board.Driver. Every call names its [Caller] and a [Handle] from [Table.Resolve];
+// the answer is an [Effect], a level, or a [Refusal] that names the rule. Per output, changes happen one after another:
+// check and claim, drive, read back, record. A claim is made before the driver is called and given up after it has
+// answered, so that an interlock holds also while a slow output is still switching.
+//
+// "On" means the level that is not the output's safe level. Making an output safe is never refused by a rule on the output
+// (min_off, max_rate, interlock, requires, trip, danger, lease); only owner, capability, scope and the e-stop latch apply.
+//
+// # What it refuses
+//
+// System-owned and unknown pins, always; driving without the scope or, in engineering mode, from anywhere but board.py;
+// everything but reads while the e-stop latch is set; whatever a rule of the board file forbids. When a driver fails or does
+// not answer in limits.DriveTimeout the output counts as on for its interlocks and as faulty for everybody until
+// [Table.Clear]: it fails closed. The table trusts nothing of a caller but the Caller value, which the door (package core)
+// fills in from the connection.
+package pin
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/pal-terminal/pal/hw"
+)
+
+// Handle is a pin as the board description numbers it: an index into Description.Pins.
+type Handle uint16
+
+// Caller says on whose behalf a call is made. The table keeps the caller that last drove each output.
+type Caller struct {
+	Name    string // actor, for records
+	Drive   bool   // has the scope to drive
+	Ask     bool   // its high-danger drives need an approval
+	Board   bool   // runs in board.py's own machine
+	Admin   bool   // recorded only: rules bind administrators too
+	Run     uint64 // exec number, 0 for none
+	Machine string // label of the virtual machine
+	Conn    uint64 // connection number, 0 for none
+}
+
+// Effect is a drive of an output that took place.
+type Effect struct {
+	Handle   Handle
+	Pin      string // canonical id
+	Name     string
+	From     int // level before: 0, 1, or -1 when the pin was no output
+	To       int // level asked for; -1 when the pin stopped being an output
+	At       time.Time
+	ReadBack int    // level found on the line after driving, -1 when it could not be read
+	Cause    string // "" for the caller's own wish, else a Cause constant
+}
+
+// Changed reports whether the level was another one before.
+func (e Effect) Changed() bool { return e.From != e.To }
+
+// Causes of effects that no caller asked for.
+const (
+	CauseMaxOn    = "max_on"
+	CauseTrip     = "trip"
+	CauseRequires = "requires"
+	CauseEstop    = "estop"
+	CauseFault    = "output_fault"
+	CauseStart    = "start"
+	CauseShutdown = "shutdown"
+)
+
+// EventKind names what an Event reports, in the words of the protocol.
+type EventKind string
+
+// Kinds of event.
+const (
+	EventTrip        EventKind = "trip"         // a trip condition was met; latched until Clear
+	EventOutputSafe  EventKind = "output_safe"  // the guard made an output safe by itself
+	EventOutputFault EventKind = "output_fault" // an output did not do what it was told; latched until Clear
+	EventPinChange   EventKind = "pin_change"   // a watched input changed
+)
+
+// Event is something the guard did or saw by itself.
+type Event struct {
+	Kind   EventKind
+	Handle Handle
+	Pin    string
+	Name   string
+	Level  int     // level after the event, -1 when unknown
+	Value  float64 // EventTrip: the reading, in the unit of the input
+	Cause  string
+	Text   string // for people
+	At     time.Time
+}
+
+// Options of a Table. The zero value works.
+type Options struct {
+	Log *slog.Logger
+	// Now is the clock of records and rules, time.Now when nil. It must run at the pace of package time, whose timers
+	// wake the table.
+	Now func() time.Time
+	// OnEvent receives events in order for each pin. It must not block. It may call Snapshot and Stopped but nothing that
+	// drives.
+	OnEvent func(Event)
+}
+
+// Driven tells who drove an output last, for [Table.Safe].
+type Driven struct {
+	Handle           Handle
+	Pin, Name        string
+	Caller           Caller
+	Level            int
+	On               bool // not at its safe level
+	OnDisconnectSafe bool // the board file says so
+}
+
+// State is one pin in a snapshot.
+type State struct {
+	Handle     Handle
+	ID         string
+	Name       string
+	Owner      string
+	Can        []string
+	Mode       hw.Mode
+	Pull       hw.Pull
+	Level      int      // on the line; -1 when unknown
+	Value      *float64 // analogue inputs: the reading in Unit, or raw counts without a scale
+	Unit       string
+	Safe       int // -1 when the pin is no output
+	On         bool
+	Danger     string
+	Rules      []string // text of each rule
+	LastDriver string   // Caller.Name
+	Since      time.Time
+	Tripped    bool
+	Fault      string // why the output is out of service, empty when it is not
+	Note       string
+}
