@@ -33,6 +33,8 @@ const (
 	EventNameBytes  = 64
 	EventDataBytes  = 4 << 10
 	MetaBytes       = 4 << 10
+	CredentialBytes = 512
+	ListItems       = 64
 	DedupIDs        = 65_536
 	DedupBytes      = 8 << 20
 	DedupStreamKept = 4 << 10
@@ -63,6 +65,7 @@ const (
 
 // Bounds on the machine that runs guest code.
 const (
+	VMHeapLeast       = 64 << 10
 	VMHeapDefault     = 1 << 20
 	VMHeapMax         = 64 << 20
 	VMDataBytes       = 256 << 20
@@ -78,10 +81,29 @@ const (
 	VMRespawnLongest  = 5 * time.Second
 	OutputChunk       = 4 << 10
 	OutputFlushPeriod = 20 * time.Millisecond
+	VMWriteTimeout    = time.Second
+	VMStderrBytes     = 4 << 10
+	HeartbeatFlood    = 64 // in one second, after a guard's own stall of half a minute at the usual period
 )
 
 // Bounds on outputs.
 const (
 	TripSampling = 10 * time.Millisecond
 	DriveTimeout = 50 * time.Millisecond
+)
+
+// Bounds on carriers and on clients.
+const (
+	MessageDrainBytes = 4 << 20                // an oversized message is skipped up to here, then the connection ends
+	ConnCloseTimeout  = 500 * time.Millisecond // to say goodbye before the socket is cut
+	DialTimeout       = 10 * time.Second
+	PipeQueue         = 8 // messages under way in an in-memory connection
+	HTTPHeaderBytes   = 8 << 10
+	HTTPIdleTimeout   = 30 * time.Second
+	HTTPRefusalBytes  = 512                    // text of a refused handshake that a client shows
+	UnidentifiedGrace = 250 * time.Millisecond // then a socket without an identity yields to a newcomer
+	Refusals          = 16                     // sockets being told that the listener is full
+	RefusalTimeout    = 200 * time.Millisecond
+	InterruptWait     = time.Second // a client waits so long for the result of what it interrupted
+	StateFileBytes    = 64 << 10
 )
