@@ -83,6 +83,7 @@ const (
 	OutputFlushPeriod = 20 * time.Millisecond
 	VMWriteTimeout    = time.Second
 	VMStderrBytes     = 4 << 10
+	VMExitWait        = 100 * time.Millisecond
 	HeartbeatFlood    = 64 // in one second, after a guard's own stall of half a minute at the usual period
 )
 

@@ -1,0 +1,153 @@
+package vm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pal-terminal/pal/limits"
+)
+
+// supported reports whether this system has the child processes that the pool needs.
+func supported() error { return nil }
+
+// child is one process as the system knows it: its id, the guard's end of its channel and its standard error. It has no
+// locks: who may use what when is process's business.
+type child struct {
+	proc   *os.Process
+	fd     int // blocking, see the package comment
+	stderr *os.File
+}
+
+// spawn starts args with an empty environment, in a process group of its own, with no descriptors but /dev/null (0, 1),
+// standard error (2) and the channel (3). The kernel kills it when the calling thread ends.
+func spawn(args []string) (*child, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("make its channel: %w", err)
+	}
+	theirs := os.NewFile(uintptr(fds[1]), "channel")
+	defer theirs.Close()
+	stderr, words, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make its standard error: %w", err), unix.Close(fds[0]))
+	}
+	defer words.Close()
+	limit := unix.NsecToTimeval(limits.VMWriteTimeout.Nanoseconds())
+	err = unix.SetsockoptTimeval(fds[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit)
+	var proc *os.Process
+	if err == nil {
+		proc, err = os.StartProcess(args[0], args, &os.ProcAttr{
+			Dir: "/", Env: []string{}, Files: []*os.File{null, null, words, theirs},
+			Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+		})
+	}
+	if err != nil {
+		return nil, errors.Join(err, unix.Close(fds[0]), stderr.Close())
+	}
+	return &child{proc: proc, fd: fds[0], stderr: stderr}, nil
+}
+
+// Read blocks until the child sends something, shutdown is called or the child's end is closed (io.EOF).
+func (c *child) Read(p []byte) (int, error) {
+	for {
+		n, err := unix.Read(c.fd, p)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+}
+
+// write sends all of p or fails after limits.VMWriteTimeout, however slowly the child reads.
+func (c *child) write(p []byte) error {
+	var began time.Time
+	for {
+		n, err := unix.Write(c.fd, p)
+		switch {
+		case errors.Is(err, unix.EAGAIN):
+			return errWriteTimeout
+		case err != nil && !errors.Is(err, unix.EINTR):
+			return err
+		}
+		if p = p[max(n, 0):]; len(p) == 0 {
+			return nil
+		}
+		if began.IsZero() {
+			began = time.Now()
+		} else if time.Since(began) > limits.VMWriteTimeout {
+			return errWriteTimeout
+		}
+	}
+}
+
+// unread reports whether the child sent something that the guard has not read yet.
+func (c *child) unread() bool {
+	n, err := unix.IoctlGetInt(c.fd, unix.TIOCINQ)
+	return err == nil && n > 0
+}
+
+// shutdown ends a blocked Read and write, also when somebody else still holds the child's end.
+func (c *child) shutdown() { _ = unix.Shutdown(c.fd, unix.SHUT_RDWR) } // fails only when the peer is gone, which is as good
+
+// close frees the guard's end. Nothing may use the channel any more.
+func (c *child) close() error { return unix.Close(c.fd) }
+
+// killGroup ends the process and whatever it started. The process must not have been reaped.
+func (c *child) killGroup() { _ = unix.Kill(-c.proc.Pid, unix.SIGKILL) } // fails only when nobody is left
+
+// awaitExit returns when the process has ended and leaves it unreaped, so that its number stays its own.
+func (c *child) awaitExit() {
+	for {
+		err := unix.Waitid(unix.P_PID, c.proc.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// reap frees the process's number and says how it ended.
+func (c *child) reap() string {
+	state, err := c.proc.Wait()
+	if err != nil {
+		return "its end could not be read: " + err.Error()
+	}
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return "killed by " + unix.SignalName(ws.Signal())
+	}
+	return "exited with status " + strconv.Itoa(state.ExitCode())
+}
+
+// residentBytes is the memory that process pid holds, 0 when it is gone.
+func residentBytes(pid int) int64 {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
+}
