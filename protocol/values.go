@@ -1,11 +1,15 @@
 package protocol
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
+
+// valueError says, after the name of a field, what its value must be.
+type valueError struct{ must string }
+
+func (e *valueError) Error() string { return e.must }
 
 // PinName is a pin as a client wrote it: a JSON string ("LED", "5") or a whole number (5). Which pin it is decides the guard.
 type PinName string
@@ -23,12 +27,14 @@ func (p *PinName) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	case '0':
 		n, err := strconv.ParseUint(tok.String(), 10, 32)
 		if err != nil {
-			return fmt.Errorf("pin must be a name or a whole number, not %s", tok.String())
+			return &valueError{"must be a name or a whole number, not " + quote(tok.String())}
 		}
 		*p = PinName(strconv.FormatUint(n, 10))
 		return nil
+	case 'n':
+		return nil // absent; whether it may be is the message's business
 	default:
-		return fmt.Errorf("pin must be a name or a whole number")
+		return &valueError{"must be a name or a whole number"}
 	}
 }
 
@@ -41,16 +47,14 @@ func (l *Level) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if err != nil {
 		return err
 	}
-	switch tok.String() {
-	case "0", "false":
+	switch kind, text := tok.Kind(), tok.String(); {
+	case kind == 'f', kind == '0' && text == "0":
 		*l = 0
-	case "1", "true":
+	case kind == 't', kind == '0' && text == "1":
 		*l = 1
+	case kind == 'n': // absent; whether it may be is the message's business
 	default:
-		return fmt.Errorf("value must be 0, 1, true or false")
-	}
-	if tok.Kind() == '"' {
-		return fmt.Errorf("value must be 0, 1, true or false, not a string")
+		return &valueError{"must be 0, 1, true or false"}
 	}
 	return nil
 }

@@ -1,0 +1,231 @@
+package protocol
+
+import (
+	"fmt"
+	"slices"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pal-terminal/pal/limits"
+)
+
+// typeRegister is the type that a message with a brief and no type has.
+const typeRegister = "register"
+
+// bodies says how each type of request is decoded. A type that is not here is not part of the protocol.
+var bodies = map[string]func(msg []byte, present map[string]bool) (jsontext.Value, any, error){
+	TypeHello:       decodeBody[Hello],
+	TypeExec:        decodeBody[Exec],
+	TypeInterrupt:   decodeBody[Target],
+	TypeFetch:       decodeBody[Target],
+	TypeResultQuery: decodeBody[Target],
+	TypeDescribe:    decodeBare,
+	TypeStatus:      decodeBody[StatusQuery],
+	TypePins:        decodeBare,
+	TypePinRead:     decodeBody[PinRead],
+	TypePinSet:      decodeBody[PinSet],
+	TypeSubscribe:   decodeBody[Subscribe],
+	TypeUnsubscribe: decodeBody[Subscribe],
+	TypeStop:        decodeBody[Stop],
+	TypeEstopClear:  decodeBody[EstopClear],
+	TypeToken:       decodeBody[Token],
+	TypeSim:         decodeBody[Sim],
+	TypeConn:        decodeBody[Conn],
+	TypeBoard:       decodeBody[Board],
+	TypePing:        decodeBare,
+	TypeReset:       decodeBody[Reset],
+
+	// In the protocol, not yet in the product.
+	"tool":          decodeUnavailable,
+	typeRegister:    decodeUnavailable,
+	"cancel":        decodeUnavailable,
+	"pause":         decodeUnavailable,
+	"resume":        decodeUnavailable,
+	"trigger":       decodeUnavailable,
+	"task_result":   decodeUnavailable,
+	"list":          decodeUnavailable,
+	"watch":         decodeUnavailable,
+	"unwatch":       decodeUnavailable,
+	"lease":         decodeUnavailable,
+	"lease_release": decodeUnavailable,
+	"fs":            decodeUnavailable,
+	"audit":         decodeUnavailable,
+	"approval":      decodeUnavailable,
+	"forward":       decodeUnavailable,
+	"node":          decodeUnavailable,
+	"trace":         decodeUnavailable,
+	"policy":        decodeUnavailable,
+	"device":        decodeUnavailable,
+	"lua":           decodeUnavailable,
+}
+
+func (h *Hello) check(map[string]bool) *Error {
+	return first(
+		name("client", h.Client, limits.NameBytes),
+		length("token", h.Token, limits.CredentialBytes),
+		name("terminal", h.Terminal, limits.NameBytes),
+		list("frames", h.Frames, limits.NameBytes),
+	)
+}
+
+func (e *Exec) check(present map[string]bool) *Error {
+	if e.Tool != nil {
+		return &Error{Code: CodeBadRequest, Message: `an exec calls no tool: send type "tool" for that`}
+	}
+	return first(
+		required(present, "code"),
+		length("code", e.Code, limits.CodeBytes),
+		atLeastOne("timeout_ms", e.TimeoutMS),
+		name("session", e.Session, limits.SessionNameBytes),
+		e.checkMaxOutput(),
+		name("approval_id", e.ApprovalID, limits.NameBytes),
+		atLeastOne("ttl_ms", e.TTLMS),
+	)
+}
+
+func (e *Exec) checkMaxOutput() *Error {
+	if e.MaxOutput == nil || *e.MaxOutput >= 1 && *e.MaxOutput <= limits.OutputMax {
+		return nil
+	}
+	return &Error{Code: CodeBadRequest, Message: fmt.Sprintf("max_output must be from 1 to %d", limits.OutputMax)}
+}
+
+func (t *Target) check(present map[string]bool) *Error {
+	return first(required(present, "target"), filled("target", t.Target), length("target", t.Target, limits.IDBytes))
+}
+
+func (s *StatusQuery) check(map[string]bool) *Error {
+	if s.TaskID == nil {
+		return nil
+	}
+	return name("task_id", *s.TaskID, limits.NameBytes)
+}
+
+func (p *PinRead) check(present map[string]bool) *Error { return pinName(present, p.Pin) }
+
+func (p *PinSet) check(present map[string]bool) *Error {
+	return first(pinName(present, p.Pin), required(present, "value"))
+}
+
+func (s *Subscribe) check(map[string]bool) *Error {
+	return list("events", s.Events, limits.EventNameBytes)
+}
+
+func (s *Stop) check(map[string]bool) *Error { return length("reason", s.Reason, limits.ReasonBytes) }
+
+func (e *EstopClear) check(map[string]bool) *Error {
+	return length("reason", e.Reason, limits.ReasonBytes)
+}
+
+func (t *Token) check(present map[string]bool) *Error {
+	return first(
+		op(present, t.Op, "create", "ls", "revoke"),
+		name("name", t.Name, limits.NameBytes),
+		name("class", t.Class, limits.NameBytes),
+		list("scopes", t.Scopes, limits.NameBytes),
+		atLeastOne("ttl_ms", t.TTLMS),
+	)
+}
+
+func (s *Sim) check(present map[string]bool) *Error {
+	return first(
+		op(present, s.Op),
+		name("name", s.Name, limits.SimNameBytes),
+		name("value", s.Value, limits.SimNameBytes),
+	)
+}
+
+func (c *Conn) check(present map[string]bool) *Error { return op(present, c.Op, "ls", "kick") }
+
+func (b *Board) check(present map[string]bool) *Error { return op(present, b.Op, "show", "source") }
+
+func (r *Reset) check(map[string]bool) *Error {
+	return name("session", r.Session, limits.SessionNameBytes)
+}
+
+// first returns the first error of a body's fields, in the order of the fields.
+func first(errs ...*Error) *Error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// required refuses a message without the field.
+func required(present map[string]bool, field string) *Error {
+	if present[field] {
+		return nil
+	}
+	return &Error{Code: CodeBadRequest, Message: field + " is required"}
+}
+
+// filled refuses an empty text.
+func filled(field, value string) *Error {
+	if value != "" {
+		return nil
+	}
+	return &Error{Code: CodeBadRequest, Message: field + " must not be empty"}
+}
+
+// length bounds a text.
+func length(field, value string, limit int) *Error {
+	if len(value) <= limit {
+		return nil
+	}
+	return tooLarge(field, limit)
+}
+
+// name bounds a word that people will see in tables and logs: no control or format characters, which could rewrite what a
+// person reads on a terminal.
+func name(field, value string, limit int) *Error {
+	for _, r := range value {
+		if !unicode.IsGraphic(r) {
+			return &Error{Code: CodeBadRequest, Message: fmt.Sprintf("%s must not contain the character %U", field, r)}
+		}
+	}
+	return length(field, value, limit)
+}
+
+// list bounds a list of names, none of them empty.
+func list(field string, values []string, limit int) *Error {
+	if len(values) > limits.ListItems {
+		return &Error{Code: CodeTooLarge, Message: fmt.Sprintf("%s has more than %d items", field, limits.ListItems)}
+	}
+	for _, v := range values {
+		if err := first(filled("an item of "+field, v), name(field, v, limit)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// atLeastOne refuses a duration of no time. How long it may be is for whoever runs the request to say.
+func atLeastOne(field string, value *int64) *Error {
+	if value == nil || *value >= 1 {
+		return nil
+	}
+	return &Error{Code: CodeBadRequest, Message: field + " must be 1 or more"}
+}
+
+// pinName bounds a pin as it was written. Which pin it is, the guard decides.
+func pinName(present map[string]bool, pin PinName) *Error {
+	return first(
+		required(present, "pin"),
+		filled("pin", string(pin)),
+		name("pin", string(pin), limits.NameBytes),
+	)
+}
+
+// op requires an operation, one of known when there are any.
+func op(present map[string]bool, value string, known ...string) *Error {
+	if err := first(required(present, "op"), filled("op", value), name("op", value, limits.NameBytes)); err != nil {
+		return err
+	}
+	if len(known) == 0 || slices.Contains(known, value) {
+		return nil
+	}
+	return &Error{Code: CodeBadRequest, Message: "unknown op " + quote(value), Nearest: known}
+}
