@@ -1,0 +1,10 @@
+# The old formatting operator.
+print("%s and %r" % ("text", "text"))
+print("%5s|%-5s|%.2s" % ("ab", "ab", "abcdef"))
+print("%c%c%c" % ("a", 98, "c"))
+print("%d%%" % 50)
+print("%(name)s is %(age)d" % {"name": "Ada", "age": 36})
+print("%+d % d %i" % (5, 5, 6))
+print("%08.3f" % 3.14159)
+print("%s %s %s" % (None, [1, 2], (3,)))
+print("%*d" % (6, 42))

@@ -1,0 +1,11 @@
+# str.format: position, name, alignment, fill, sign.
+print("{} {} {}".format(1, "two", 3.0))
+print("{1} {0} {1}".format("a", "b"))
+print("{x} {y}".format(x=1, y=2))
+print("{:<6}|{:>6}|{:^6}|".format("ab", "cd", "ef"))
+print("{:*<6}|{:->6}|{:_^6}|".format("ab", "cd", "ef"))
+print("{:+d} {:+d} {: d}".format(3, -3, 3))
+print("{:06d} {:6d} {:<6d}|".format(42, 42, 42))
+print("{{literal}} {}".format("braces"))
+print("{!r} {!s}".format("q", "q"))
+print("{:{w}.{p}f}".format(2.71828, w=8, p=2))

@@ -1,0 +1,12 @@
+# map, filter, zip, enumerate, reversed, sorted, sum, min and max.
+print(list(map(str, range(3))), list(map(lambda a, b: a * b, [1, 2], [3, 4])))
+print(list(filter(None, [0, 1, "", "a"])), list(filter(lambda x: x > 1, range(4))))
+print(list(zip([1, 2, 3], "ab")), list(zip()))
+print(list(enumerate("ab")), list(enumerate("ab", 5)))
+print(list(reversed([1, 2, 3])), list(reversed(range(4))))
+print(sum([1, 2], 10), sum([[1], [2]], []))
+print(min(3, 1, 2), max([4, 9, 2]), min("b", "a"), max([1, -5, 3], key=abs), min([], default="none"))
+print(list(range(5, 0, -2)), list(range(0)), len(range(3, 30, 4)), range(10)[3], 4 in range(0, 10, 2))
+print(range(1, 10)[2:5], list(range(3)) == list(range(0, 3)))
+print(abs(-3), pow(2, 5), pow(2, 5, 7), divmod(17, 5), hash(1) == hash(True))
+print(callable(len), callable(3), isinstance(3, int), issubclass(KeyError, LookupError))

@@ -1,0 +1,13 @@
+# print with separators, ends, objects and nothing.
+print()
+print("")
+print(1, 2, 3, sep=", ")
+print("a", "b", sep="")
+print("no newline", end="")
+print(" then", end=" ... ")
+print("done")
+print(*[1, 2], *"xy", sep="|")
+print("multi\nline", ["in\nlist"])
+print(None, True, Ellipsis, NotImplemented is None)
+print("tab\tsep", "cr end", end="\n\n")
+print("last")
