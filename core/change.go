@@ -1,0 +1,248 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/pin"
+	"github.com/pal-terminal/pal/protocol"
+)
+
+// change answers the requests that change something and are not exec.
+func (c *Core) change(k *conn, w *who, req *protocol.Request) any {
+	var err error
+	ack := protocol.Ack{Header: protocol.NewHeader(req.ID, "ack")}
+	switch body := req.Body.(type) {
+	case *protocol.PinSet:
+		return c.pinSet(k, w, req, body)
+	case *protocol.Target:
+		err = c.interrupt(k, w, body.Target)
+	case *protocol.EstopClear:
+		if err = c.cfg.Table.Clear(); err == nil {
+			c.cfg.Events.Emit("estop", map[string]any{"latched": false, "actor": w.actor.Name, "reason": body.Reason})
+			ack.Message = "cleared; outputs stay safe until they are driven again"
+		}
+	case *protocol.Token:
+		return c.token(req.ID, body)
+	case *protocol.Sim:
+		return c.sim(req.ID, body)
+	case *protocol.Conn:
+		return c.conns(k, req.ID, body)
+	case *protocol.Reset:
+		err = c.reset(w, body)
+	default:
+		err = fmt.Errorf("request type %s has no handler", req.Type)
+	}
+	if err != nil {
+		return protocol.Refuse(req.ID, asProtocol(err))
+	}
+	return ack
+}
+
+// asProtocol turns a refusal of the pin table into the protocol's.
+func asProtocol(err error) error {
+	var r *pin.Refusal
+	if !errors.As(err, &r) {
+		return err
+	}
+	return &protocol.Error{
+		Code: protocol.Code(r.Code), Message: r.Message, Rule: r.Rule, Resource: r.Resource, Holder: r.Holder, Nearest: r.Nearest,
+	}
+}
+
+// pinSet drives a pin without the machine, by the same rules.
+func (c *Core) pinSet(k *conn, w *who, req *protocol.Request, body *protocol.PinSet) protocol.Result {
+	start := time.Now()
+	h, err := c.cfg.Table.Resolve(string(body.Pin))
+	var e pin.Effect
+	if err == nil {
+		caller := callerOf(w, k)
+		caller.Run = c.traces.Add(1)
+		e, err = c.cfg.Table.Write(caller, h, int(body.Value))
+	}
+	if err != nil {
+		c.refusals.Add(1)
+		r := protocol.Refuse(req.ID, asProtocol(err))
+		r.Guard, r.EffectsRefused, r.Meta = guardKind, 1, req.Meta
+		return r
+	}
+	r := c.plainResult(req, start)
+	r.Effects = []protocol.Effect{effectOf(e, start)}
+	r.Value = fmt.Appendf(nil, "%d", e.To)
+	return r
+}
+
+// pinRead reads a pin without the machine: the level, or the raw value of an analogue input.
+func (c *Core) pinRead(k *conn, w *who, req *protocol.Request, body *protocol.PinRead) protocol.Result {
+	start := time.Now()
+	h, err := c.cfg.Table.Resolve(string(body.Pin))
+	var v int
+	if err == nil {
+		if c.cfg.Board.Pins[h].Can.Has(board.CapADC) {
+			v, _, err = c.cfg.Table.ReadADC(callerOf(w, k), h)
+		} else {
+			v, err = c.cfg.Table.Read(callerOf(w, k), h)
+		}
+	}
+	if err != nil {
+		r := protocol.Refuse(req.ID, asProtocol(err))
+		r.Meta = req.Meta
+		return r
+	}
+	r := c.plainResult(req, start)
+	r.Value = fmt.Appendf(nil, "%d", v)
+	return r
+}
+
+// plainResult is a result without a program.
+func (c *Core) plainResult(req *protocol.Request, start time.Time) protocol.Result {
+	return protocol.Result{
+		Header: protocol.NewHeader(req.ID, "result"), ExecTimeMS: time.Since(start).Milliseconds(), Guard: guardKind, Meta: req.Meta,
+	}
+}
+
+// interrupt cancels an exec: by the id its own client gave it, or by trace for humans and admins.
+func (c *Core) interrupt(k *conn, w *who, target string) error {
+	any := w.actor.Class == identity.Human || w.actor.Can(identity.Admin)
+	client := clientName(k, w)
+	n := 0
+	if !c.ask(func(q *queue) {
+		n = q.interrupt(c, errInterrupted, func(j *job) bool {
+			own := j.who.actor.Name == w.actor.Name
+			if j.trace == target {
+				return own || any
+			}
+			return own && clientName(j.conn, j.who) == client && j.req.ID != nil && *j.req.ID == target
+		})
+	}) {
+		return &protocol.Error{Code: protocol.CodeUnavailable, Message: errClosing.Error()}
+	}
+	if n == 0 {
+		return &protocol.Error{Code: protocol.CodeNotFound, Message: "nothing of that id or trace is waiting or running", Resource: target}
+	}
+	return nil
+}
+
+// reset forgets one session, or replaces the machine: a running exec is interrupted first.
+func (c *Core) reset(w *who, body *protocol.Reset) error {
+	closing := &protocol.Error{Code: protocol.CodeUnavailable, Message: errClosing.Error()}
+	if body.Session != "" {
+		known := false
+		if !c.ask(func(q *queue) {
+			if known = q.sessions.remove(w.actor.Name, body.Session); known {
+				q.forget = append(q.forget, sessionKey(w.actor.Name, body.Session))
+			}
+		}) {
+			return closing
+		}
+		if !known {
+			return &protocol.Error{Code: protocol.CodeNotFound, Message: "no session of that name", Resource: body.Session}
+		}
+		return nil
+	}
+	r := &resetJob{done: make(chan struct{})}
+	if !c.post(func() {
+		if j := c.queue.running; j != nil {
+			j.cancel(errReset)
+		}
+		c.queue.resets = append(c.queue.resets, r)
+		c.queue.next(c)
+	}) {
+		return closing
+	}
+	select {
+	case <-r.done:
+	case <-c.ctx.Done():
+		return closing
+	}
+	if r.err != nil {
+		return fmt.Errorf("reset machine: %w", r.err)
+	}
+	c.irqs.forget("")
+	c.cfg.Table.Safe(causeLost, func(d pin.Driven) bool { return d.Caller.Machine != "" })
+	c.cfg.Events.Emit("core1_restarted", map[string]any{"machine": MachineAgent, "cause": "reset by " + w.actor.Name})
+	return nil
+}
+
+// token manages identities.
+func (c *Core) token(id *string, body *protocol.Token) any {
+	answer := protocol.Tokens{Header: protocol.NewHeader(id, "token"), Tokens: []protocol.ActorInfo{}}
+	switch body.Op {
+	case "create":
+		var ttl time.Duration
+		if body.TTLMS != nil {
+			ttl = time.Duration(*body.TTLMS) * time.Millisecond
+		}
+		scopes := make([]identity.Scope, len(body.Scopes))
+		for i, s := range body.Scopes {
+			scopes[i] = identity.Scope(s)
+		}
+		clear, _, err := c.cfg.Identity.Create(body.Name, identity.Class(body.Class), scopes, body.Ask, ttl)
+		if err != nil {
+			return protocol.Refuse(id, tokenError(err))
+		}
+		answer.Token = clear
+	case "revoke":
+		if err := c.cfg.Identity.Revoke(body.Name); err != nil {
+			return protocol.Refuse(id, tokenError(err))
+		}
+	case "ls":
+	default:
+		return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeBadRequest, Message: "op must be create, ls or revoke"})
+	}
+	for _, info := range c.cfg.Identity.List() {
+		answer.Tokens = append(answer.Tokens, tokenInfo(info))
+	}
+	return answer
+}
+
+// sim hands a request to the simulated world.
+func (c *Core) sim(id *string, body *protocol.Sim) any {
+	if c.cfg.Sim == nil {
+		return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeUnavailable, Message: "this board is not simulated"})
+	}
+	answer, err := c.cfg.Sim.Sim(body.Op, body.Name, body.Value)
+	if err != nil {
+		return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeBadRequest, Message: err.Error(), Resource: body.Name})
+	}
+	raw, err := json.Marshal(answer, json.Deterministic(true))
+	if err != nil {
+		return protocol.Refuse(id, fmt.Errorf("encode sim answer: %w", err))
+	}
+	return protocol.SimAnswer{Header: protocol.NewHeader(id, "sim"), Sim: raw}
+}
+
+// conns lists or cuts live connections.
+func (c *Core) conns(k *conn, id *string, body *protocol.Conn) any {
+	switch body.Op {
+	case "kick":
+		if body.Conn == nil {
+			return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeBadRequest, Message: "kick needs conn, a number from `pal conn ls`"})
+		}
+		found := false
+		c.slots.each(func(o *conn) {
+			if o.id == *body.Conn {
+				found = true
+				o.close("cut by " + k.identity().actor.Name)
+			}
+		})
+		if !found {
+			return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeNotFound, Message: "no such connection", Resource: fmt.Sprint(*body.Conn)})
+		}
+	case "ls":
+	default:
+		return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeBadRequest, Message: "op must be ls or kick"})
+	}
+	answer := protocol.Conns{Header: protocol.NewHeader(id, "conn"), Conns: []protocol.ConnInfo{}}
+	c.slots.each(func(o *conn) {
+		if o.ctx.Err() == nil {
+			answer.Conns = append(answer.Conns, o.info(k))
+		}
+	})
+	return answer
+}

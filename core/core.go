@@ -1,0 +1,224 @@
+// Package core is the one door: an actor and a request go in, a result comes out, and nothing moves an output except
+// through here.
+//
+// # Model
+//
+// [Core.Serve] reads one connection. Its actor comes from the connection, its messages are decoded once, and each is
+// answered by one message. Code runs one job at a time on the agent's machine; requests wait in a bounded queue owned by
+// one goroutine (admission). That goroutine never waits for a machine: a second one, the runner, does. Interrupt edges,
+// completions and departures of clients enter the same queue, so their order is the order in which they are acted on.
+//
+// Two things pass by that queue on purpose: reading the published state, and the e-stop, which goes straight to
+// [pin.Table].
+//
+// Every hardware call of guest code arrives at a [sink], is checked by the pin table under the name of who asked, numbered
+// when refused, and kept as an effect when it changed an output. What the program says it did is never asked.
+//
+// core refuses to know transports, processes and Python: it sees a [Link], a [hw.Executor] and text.
+package core
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/hw"
+	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/pin"
+	"github.com/pal-terminal/pal/protocol"
+)
+
+// Labels of the machines, as they stand in events, status and [pin.Caller].
+const (
+	MachineAgent = "agent"
+	MachineBoard = "board"
+)
+
+// Config is what a terminal is made of. Agent, Board, Table, Identity and Events are required.
+type Config struct {
+	Terminal string // the terminal's own name
+	Product  string // "pal VERSION"
+	Board    *board.Description
+	Table    *pin.Table
+	Agent    hw.Executor
+	BoardVM  hw.Executor                    // runs board.py in engineering mode; nil in open mode
+	Machines func() []protocol.MachineState // for status; may be nil
+	Sim      board.Simulator                // nil when the board is real
+	Identity *identity.Store
+	NoAuth   *identity.Actor // who a peer without credential is; nil: nobody
+	Events   *Events
+	Log      *slog.Logger
+}
+
+// Core is a running terminal. Its methods are safe for concurrent use.
+type Core struct {
+	cfg    Config
+	log    *slog.Logger
+	bootID string
+	booted time.Time
+
+	ctx    context.Context // ends when Close begins
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup // admission, runner, connections
+
+	admission chan func()   // everything that changes queue; see loop
+	work      chan work     // admission → runner; never full when admission sends
+	queue     queue         // owned by the admission goroutine
+	answers   answers       // has its own lock
+	slots     slots         // has its own lock
+	irqs      irqs          // has its own lock
+	machines  machineStates // owned by the runner
+
+	refusals atomic.Uint32 // numbers given out
+	traces   atomic.Uint64
+	execs    atomic.Uint64
+	restarts atomic.Uint64
+	snapshot atomic.Pointer[snapshot]
+}
+
+// Reasons for which work ends early; they travel as context causes.
+var (
+	errDeadline    = errors.New("deadline passed")
+	errInterrupted = errors.New("interrupted by request")
+	errGone        = errors.New("the client's connection ended")
+	errClosing     = errors.New("the terminal is shutting down")
+	errReset       = errors.New("the machine was reset by request")
+	errStopped     = errors.New("an earlier request of this session ended in an error")
+)
+
+// New starts the admission and runner goroutines and publishes the event boot. The caller has made every output safe
+// already (pin.New does) and calls Close.
+func New(cfg Config) (*Core, error) {
+	if cfg.Board == nil || cfg.Table == nil || cfg.Agent == nil || cfg.Identity == nil || cfg.Events == nil {
+		return nil, errors.New("core: board, table, agent executor, identity and events are required")
+	}
+	if cfg.Board.Mode == board.ModeEngineering && cfg.BoardVM == nil {
+		return nil, errors.New("core: engineering mode needs a machine of its own for board.py")
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	var id [8]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return nil, err
+	}
+	c := &Core{
+		cfg: cfg, log: cfg.Log, bootID: hex.EncodeToString(id[:]), booted: time.Now(),
+		admission: make(chan func(), limits.AdmissionQueue),
+		work:      make(chan work, 1),
+	}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.answers.init()
+	c.slots.init()
+	c.irqs.init()
+	c.queue.init()
+	c.publish()
+	cfg.Identity.Watch(c.revoked)
+	c.wg.Go(c.loop)
+	c.wg.Go(c.runner)
+	c.wg.Go(c.expireTokens)
+	cfg.Events.Emit("boot", map[string]any{
+		"boot_id": c.bootID, "cause": "start", "product": cfg.Product, "board": cfg.Board.Name,
+		"mode": cfg.Board.Mode.String(), "pins": c.pinStates(),
+	})
+	return c, nil
+}
+
+// loop is the admission goroutine: the only one that touches c.queue.
+func (c *Core) loop() {
+	for {
+		select {
+		case f := <-c.admission:
+			f()
+		case <-c.ctx.Done():
+			c.queue.abandon(c, errClosing)
+			return
+		}
+	}
+}
+
+// expireTokens cuts connections whose token's time is over. Tokens that are made later than the last look are seen at the
+// next one, a second later at most: connections opened with them are refused by Lookup from the first moment anyway.
+func (c *Core) expireTokens() {
+	tick := time.NewTicker(limits.TokenSweep)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			c.cfg.Identity.Expire()
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
+
+// post hands f to the admission goroutine, waiting for room; it reports false when the terminal is closing.
+func (c *Core) post(f func()) bool {
+	select {
+	case c.admission <- f:
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
+}
+
+// tryPost is post for callers that may not wait (edges, notices); false means that f will not run.
+func (c *Core) tryPost(f func()) bool {
+	select {
+	case c.admission <- f:
+		return true
+	default:
+		return false
+	}
+}
+
+// Stop is the e-stop for callers that hold no connection (signals). It returns when the outputs are safe.
+func (c *Core) Stop(actor, reason string) { c.estop(actor, reason) }
+
+func (c *Core) estop(actor, reason string) {
+	c.cfg.Table.Stop(reason)
+	c.cfg.Events.Emit("estop", map[string]any{"latched": true, "actor": actor, "reason": reason})
+	c.log.Warn("estop", "actor", actor, "reason", reason)
+}
+
+// Notice takes in what an executor reports of its machine. When a machine was lost, the outputs it drove last become safe.
+func (c *Core) Notice(label string, n hw.Notice) {
+	switch n.Kind {
+	case hw.NoticeWarning:
+		c.cfg.Events.Emit("watchdog_warning", map[string]any{"machine": label, "cause": n.Cause})
+	case hw.NoticeLost:
+		c.cfg.Table.Safe(causeLost, func(d pin.Driven) bool { return d.Caller.Machine == label })
+		c.irqs.forget(label)
+	case hw.NoticeRestarted:
+		c.restarts.Add(1)
+		c.cfg.Events.Emit("core1_restarted", map[string]any{
+			"machine": label, "cause": n.Cause, "took_us": n.Took.Microseconds(),
+		})
+		c.log.Warn("machine replaced", "machine", label, "cause", n.Cause, "took", n.Took)
+	}
+}
+
+// Close ends the terminal: outputs safe first, then work, connections and goroutines. It returns ctx's error when they do
+// not end in time; the outputs are safe all the same.
+func (c *Core) Close(ctx context.Context) error {
+	err := c.cfg.Table.Close()
+	c.cfg.Events.Emit("shutdown", map[string]any{"boot_id": c.bootID})
+	c.cancel(errClosing)
+	c.slots.each(func(k *conn) { k.close("the terminal is shutting down") })
+	c.irqs.forget("")
+	done := make(chan struct{})
+	go func() { c.wg.Wait(); close(done) }()
+	select {
+	case <-done:
+		return err
+	case <-ctx.Done():
+		return errors.Join(err, ctx.Err())
+	}
+}

@@ -1,0 +1,238 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/protocol"
+)
+
+// scopes says what an actor needs for each request type. A type that is not here needs nothing but an identity.
+var scopes = map[string]identity.Scope{
+	protocol.TypeExec: identity.Exec, protocol.TypeInterrupt: identity.Exec, protocol.TypeReset: identity.Exec,
+	protocol.TypeFetch: identity.Read, protocol.TypeResultQuery: identity.Read, protocol.TypeDescribe: identity.Read, protocol.TypeStatus: identity.Read,
+	protocol.TypePins: identity.Read, protocol.TypePinRead: identity.Read, protocol.TypeBoard: identity.Read,
+	protocol.TypeSubscribe: identity.Read, protocol.TypeUnsubscribe: identity.Read,
+	protocol.TypePinSet: identity.Actuate,
+	protocol.TypeToken:  identity.Admin, protocol.TypeSim: identity.Admin, protocol.TypeConn: identity.Admin,
+}
+
+// onReserved are the types that a connection beyond the limit may send.
+var onReserved = map[string]bool{
+	protocol.TypeHello: true, protocol.TypeStop: true, protocol.TypePing: true, protocol.TypeStatus: true,
+}
+
+// handle answers one message. It runs in the connection's read loop and waits for nothing but room.
+func (c *Core) handle(k *conn, message []byte) {
+	req, err := protocol.Decode(message)
+	if err != nil {
+		var id *string
+		if req != nil {
+			id = req.ID
+		}
+		k.answer(protocol.Refuse(id, err))
+		return
+	}
+	if hello, ok := req.Body.(*protocol.Hello); ok {
+		c.hello(k, req, hello)
+		return
+	}
+	w := k.identity()
+	if err := c.allowed(k, w, req.Type); err != nil {
+		k.answer(protocol.Refuse(req.ID, err))
+		return
+	}
+	switch body := req.Body.(type) {
+	case *protocol.Exec:
+		c.exec(k, w, req, body)
+	case *protocol.Unavailable:
+		k.answer(protocol.Refuse(req.ID, &protocol.Error{Code: protocol.CodeUnavailable, Message: req.Type + " is part of the protocol and comes with a later version"}))
+	case *protocol.Subscribe:
+		c.subscribe(k, req, body)
+	case *protocol.Target:
+		if req.Type == protocol.TypeInterrupt {
+			c.once(k, w, req)
+			return
+		}
+		c.fetch(k, w, req, body)
+	default:
+		if answer, ok := c.look(k, w, req); ok {
+			k.answer(answer)
+			return
+		}
+		c.once(k, w, req)
+	}
+}
+
+// allowed checks identity, slot and scope.
+func (c *Core) allowed(k *conn, w *who, typ string) error {
+	if w == nil {
+		return &protocol.Error{Code: protocol.CodeUnauthorized, Message: "send hello with a token first, or connect with `Authorization: Bearer TOKEN`"}
+	}
+	c.slots.mu.Lock()
+	reserved := k.slot == slotReserved
+	c.slots.mu.Unlock()
+	if reserved && !onReserved[typ] {
+		return &protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprintf("all %d connections are taken; this one serves hello, stop, ping and status only", limits.Connections)}
+	}
+	if typ == protocol.TypeEstopClear && w.actor.Class != identity.Human {
+		return &protocol.Error{Code: protocol.CodeDenied, Rule: "estop.human", Message: "only a human may clear the e-stop"}
+	}
+	if need, ok := scopes[typ]; ok && !w.actor.Can(need) {
+		return &protocol.Error{Code: protocol.CodeDenied, Rule: "scope." + string(need), Message: fmt.Sprintf("%s lacks the scope %s", w.actor.Name, need)}
+	}
+	return nil
+}
+
+// hello identifies the connection and names its client. A second hello may name the client again but not become another
+// actor: an identity that could change would make every earlier check worthless.
+func (c *Core) hello(k *conn, req *protocol.Request, h *protocol.Hello) {
+	refuse := func(code protocol.Code, text string) {
+		k.answer(protocol.Refuse(req.ID, &protocol.Error{Code: code, Message: text}))
+	}
+	if h.Terminal != "" && h.Terminal != c.cfg.Terminal {
+		refuse(protocol.CodeNotFound, fmt.Sprintf("this terminal is called %q", c.cfg.Terminal))
+		return
+	}
+	w := k.identity()
+	if h.Token != "" {
+		actor, err := c.identify(h.Token)
+		if err != nil {
+			k.answer(protocol.Refuse(req.ID, err))
+			return
+		}
+		if w != nil && w.actor.Name != actor.Name {
+			refuse(protocol.CodeDenied, "this connection is identified already; connect again to be somebody else")
+			return
+		}
+		if w == nil {
+			if !c.slots.take(k, slotRegular, slotReserved) {
+				k.answer(protocol.Refuse(req.ID, c.refuseConn()))
+				k.close("all connections are taken")
+				return
+			}
+			w = &who{actor: *actor}
+		}
+	}
+	if w == nil {
+		refuse(protocol.CodeUnauthorized, "hello needs a token on this connection")
+		return
+	}
+	next := &who{actor: w.actor, client: w.client}
+	if h.Client != "" {
+		next.client = h.Client
+	}
+	k.setIdentity(next)
+	c.lifetime(k) // a hello may have landed on a reserved place; the timer of a regular one is none
+	k.answer(protocol.Welcome{
+		Header: protocol.NewHeader(req.ID, "welcome"), Versions: []string{protocol.Version}, Terminal: c.cfg.Terminal,
+		Product: c.cfg.Product, Guard: guardKind, Actor: actorInfo(next.actor), Conn: k.id, Frames: []string{"line"}, Limits: c.limits(),
+	})
+}
+
+// look answers the requests that change nothing; they are never remembered.
+func (c *Core) look(k *conn, w *who, req *protocol.Request) (answer any, ok bool) {
+	switch body := req.Body.(type) {
+	case nil:
+		switch req.Type {
+		case protocol.TypePing:
+			return protocol.Pong{Header: protocol.NewHeader(req.ID, "pong")}, true
+		case protocol.TypeDescribe:
+			return c.describe(req.ID), true
+		case protocol.TypePins:
+			return protocol.Pins{Header: protocol.NewHeader(req.ID, "pins"), Pins: c.pinStates()}, true
+		}
+	case *protocol.StatusQuery:
+		if body.TaskID != nil {
+			return protocol.Refuse(req.ID, &protocol.Error{Code: protocol.CodeUnavailable, Message: "tasks come with a later version"}), true
+		}
+		return c.status(req.ID), true
+	case *protocol.PinRead:
+		return c.pinRead(k, w, req, body), true
+	case *protocol.Stop:
+		c.estop(w.actor.Name, body.Reason)
+		return protocol.Ack{Header: protocol.NewHeader(req.ID, "ack"), Message: "outputs are safe; a human clears the latch with estop_clear"}, true
+	case *protocol.Board:
+		return c.boardAnswer(req.ID, body), true
+	}
+	return nil, false
+}
+
+// fetch repeats a stored answer, byte for byte.
+func (c *Core) fetch(k *conn, w *who, req *protocol.Request, body *protocol.Target) {
+	stored, err := c.answers.fetch(answerKey{w.actor.Name, clientName(k, w), body.Target})
+	if err != nil {
+		k.answer(protocol.Refuse(req.ID, err))
+		return
+	}
+	k.sendWait(stored)
+}
+
+// once runs a request that changes something, at most once for its id.
+func (c *Core) once(k *conn, w *who, req *protocol.Request) {
+	entry, proceed := c.remember(k, w, req)
+	if !proceed {
+		return
+	}
+	raw := encode(c.change(k, w, req))
+	c.answers.finish(entry, raw)
+	k.sendWait(raw)
+}
+
+// remember starts to remember a request under its id. It reports false when the request was a repetition, which it has then
+// answered, or will.
+func (c *Core) remember(k *conn, w *who, req *protocol.Request) (*answer, bool) {
+	if req.ID == nil {
+		return nil, true
+	}
+	key := answerKey{w.actor.Name, clientName(k, w), *req.ID}
+	entry, refusal := c.answers.begin(key, req.Hash, time.Now(), k.send)
+	if refusal != nil {
+		k.answer(protocol.Refuse(req.ID, refusal))
+	}
+	return entry, entry != nil
+}
+
+// clientName is the name that ids are remembered under: the one the client gave, or one of its connection, so that clients
+// that count from 1 do not meet each other's answers.
+func clientName(k *conn, w *who) string {
+	if w.client != "" {
+		return w.client
+	}
+	return fmt.Sprintf("\x00conn%d", k.id)
+}
+
+// subscribe starts, replaces or (for unsubscribe) ends the connection's subscription.
+func (c *Core) subscribe(k *conn, req *protocol.Request, s *protocol.Subscribe) {
+	k.stopEvents()
+	if req.Type == protocol.TypeUnsubscribe {
+		k.answer(protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck)})
+		return
+	}
+	r := c.cfg.Events.reader(s.Events, s.Since)
+	k.answer(protocol.Ack{Header: protocol.NewHeader(req.ID, "ack"), Seq: c.cfg.Events.Last()})
+	ctx, cancel := context.WithCancel(k.ctx)
+	k.unsub = cancel
+	k.subs.Go(func() {
+		defer r.stop()
+		for {
+			ev, err := r.read(ctx)
+			if err != nil {
+				return
+			}
+			k.sendWait(encode(ev))
+		}
+	})
+}
+
+// stopEvents ends the subscription, if any. Only the read loop calls it.
+func (k *conn) stopEvents() {
+	if k.unsub != nil {
+		k.unsub()
+		k.subs.Wait()
+		k.unsub = nil
+	}
+}

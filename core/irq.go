@@ -1,0 +1,115 @@
+package core
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/pal-terminal/pal/hw"
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/pin"
+)
+
+// registration is one armed pin interrupt: who armed it, for which session of which machine.
+type registration struct {
+	handle     pin.Handle
+	pin        string
+	caller     pin.Caller
+	session    string
+	generation uint64
+	cancel     func()
+	off        atomic.Bool
+	lost       atomic.Uint32 // edges that found no room since the last one that did
+}
+
+func (r *registration) cancelled() bool { return r.off.Load() }
+
+// irqs holds the armed interrupts, one for each pin, as a board has one vector for each.
+type irqs struct {
+	mu    sync.Mutex // guards armed
+	armed map[pin.Handle]*registration
+}
+
+func (q *irqs) init() { q.armed = map[pin.Handle]*registration{} }
+
+// put replaces the registration of a pin; nil only removes it.
+func (q *irqs) put(h pin.Handle, r *registration) {
+	q.mu.Lock()
+	old := q.armed[h]
+	if r == nil {
+		delete(q.armed, h)
+	} else {
+		q.armed[h] = r
+	}
+	q.mu.Unlock()
+	disarm(old)
+}
+
+func disarm(r *registration) {
+	if r != nil && !r.off.Swap(true) {
+		r.cancel()
+	}
+}
+
+// forget disarms what a machine armed, or everything for an empty label: handlers do not survive their machine.
+func (q *irqs) forget(machine string) {
+	q.mu.Lock()
+	var gone []*registration
+	for h, r := range q.armed {
+		if machine == "" || r.caller.Machine == machine {
+			gone = append(gone, r)
+			delete(q.armed, h)
+		}
+	}
+	q.mu.Unlock()
+	for _, r := range gone {
+		disarm(r)
+	}
+}
+
+// arm starts, changes or ends the interrupt of a pin for the code behind s.
+func (c *Core) arm(s *sink, h pin.Handle, edges hw.Edges) error {
+	if s.caller.Machine != MachineAgent {
+		return &pin.Refusal{Errno: errnoACCES, Code: "denied", Rule: "board.no_irq", Message: "board.py cannot arm interrupts; its functions run when they are called"}
+	}
+	if edges == 0 {
+		c.irqs.put(h, nil)
+		return nil
+	}
+	r := &registration{handle: h, caller: s.caller, session: s.session, generation: c.cfg.Agent.Generation()}
+	cancel, err := c.cfg.Table.Watch(s.caller, h, edges, func(e hw.Edge) { c.edge(r, e) })
+	if err != nil {
+		return err
+	}
+	r.cancel = cancel
+	if d := c.cfg.Board; int(h) < len(d.Pins) {
+		r.pin = string(d.Pins[h].ID)
+	}
+	c.irqs.put(h, r)
+	return nil
+}
+
+// edge takes in a level change. The driver calls it and must not wait: without room the change is counted and told with
+// the next one that finds room.
+func (c *Core) edge(r *registration, e hw.Edge) {
+	if r.cancelled() {
+		return
+	}
+	lost := r.lost.Swap(0)
+	e.Label, e.Lost = r.session, e.Lost+lost
+	if !c.tryPost(func() { c.queue.edge(c, r, e) }) {
+		r.lost.Add(lost + 1)
+	}
+}
+
+// edge delivers a level change to the running exec, or lets the idle machine handle it.
+func (q *queue) edge(c *Core, r *registration, e hw.Edge) {
+	if q.running != nil && c.cfg.Agent.Edge(e) {
+		return
+	}
+	if len(q.edges) >= limits.EdgeQueue {
+		r.lost.Add(e.Lost + 1)
+		return
+	}
+	q.edges = append(q.edges, &edgeJob{reg: r, edge: e})
+	q.next(c)
+}

@@ -1,0 +1,305 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/pal-terminal/pal/hw"
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/pin"
+	"github.com/pal-terminal/pal/protocol"
+)
+
+// POSIX error numbers of replies that are no refusal by the pin table.
+const (
+	errnoIO    = 5
+	errnoACCES = 13
+	errnoINVAL = 22
+)
+
+// sink is the guard's side of one running job: every hardware call of guest code passes through Call. It is used by the
+// executor's goroutine alone, as hw.Sink says; a board function runs nested in the call that asked for it.
+type sink struct {
+	c       *Core
+	caller  pin.Caller
+	job     *job  // nil for set-up and handlers
+	parent  *sink // of a board function: the sink of the code that called it
+	session string
+	start   time.Time
+	limit   int // bytes kept of each stream
+
+	effects  []protocol.Effect
+	count    int // effects, kept or not
+	refusals int
+	refused  *pin.Refusal // the last one
+	number   uint32       // its number
+
+	out, err bytes.Buffer
+	tail     [2][]byte // bytes of a rune whose rest has not come yet, by stream, when streaming
+	seq      int
+}
+
+func newSink(c *Core, j *job, start time.Time) *sink {
+	s := &sink{c: c, job: j, start: start, session: j.key, limit: limits.OutputDefault}
+	if j.exec.MaxOutput != nil {
+		s.limit = int(*j.exec.MaxOutput)
+	}
+	s.caller = callerOf(j.who, j.conn)
+	s.caller.Run, s.caller.Machine = j.run, MachineAgent
+	return s
+}
+
+var _ hw.Sink = (*sink)(nil)
+
+// Call performs or refuses one hardware call.
+func (s *sink) Call(ctx context.Context, call hw.Call) hw.Reply {
+	t, h := s.c.cfg.Table, pin.Handle(call.Pin)
+	switch call.Op {
+	case hw.OpPinOpen, hw.OpADCOpen:
+		return s.open(call)
+	case hw.OpPinMode:
+		e, err := t.Configure(s.caller, h, hw.Mode(clampByte(call.A)), hw.Pull(clampByte(call.B)), int(call.C))
+		if err == nil && e != nil {
+			s.effect(*e)
+		}
+		return s.reply(0, err)
+	case hw.OpPinRead:
+		v, err := t.Read(s.caller, h)
+		return s.reply(int64(v), err)
+	case hw.OpPinWrite:
+		e, err := t.Write(s.caller, h, int(call.A))
+		return s.driven(e, err)
+	case hw.OpPinToggle:
+		e, err := t.Toggle(s.caller, h)
+		return s.driven(e, err)
+	case hw.OpPinIRQ:
+		return s.reply(0, s.c.arm(s, h, hw.Edges(clampByte(call.A))))
+	case hw.OpADCRead:
+		raw, uv, err := t.ReadADC(s.caller, h)
+		r := s.reply(int64(raw), err)
+		r.Extra = uv
+		return r
+	case hw.OpEvent:
+		return s.event(call)
+	case hw.OpBoardCall:
+		return s.c.callBoard(ctx, s, call.Text, call.Data)
+	case hw.OpRefuse:
+		return s.reply(0, &pin.Refusal{
+			Errno: errnoACCES, Code: string(protocol.CodeDenied), Rule: "guard.owned", Resource: cutName(call.Text),
+			Message: cutName(call.Text) + " belongs to the guard",
+		})
+	}
+	return hw.Reply{Errno: errnoINVAL, Text: fmt.Sprintf("unknown hardware call %d", call.Op)}
+}
+
+// clampByte keeps a guest's number from wrapping into a valid small one.
+func clampByte(v int64) uint8 {
+	if v < 0 || v > 255 {
+		return 255
+	}
+	return uint8(v)
+}
+
+// cutName bounds text that guest code chose before it is shown to people.
+func cutName(text string) string {
+	kept, _ := protocol.Cut([]byte(text), limits.NameBytes)
+	return string(kept)
+}
+
+func (s *sink) open(call hw.Call) hw.Reply {
+	h, err := s.c.cfg.Table.Resolve(call.Text)
+	if err == nil && call.Op == hw.OpADCOpen {
+		err = s.c.cfg.Table.CheckADC(s.caller, h)
+	}
+	return s.reply(int64(h), err)
+}
+
+func (s *sink) driven(e pin.Effect, err error) hw.Reply {
+	if err != nil {
+		return s.reply(0, err)
+	}
+	s.effect(e)
+	return hw.Reply{Value: int64(e.To)}
+}
+
+// effect keeps a change of an output; the nested sink of a board function hands it on to the code that called it.
+func (s *sink) effect(e pin.Effect) {
+	if s.parent != nil {
+		s.parent.effect(e)
+		return
+	}
+	if !e.Changed() {
+		return
+	}
+	s.count++
+	if len(s.effects) < limits.EffectsKept {
+		s.effects = append(s.effects, effectOf(e, s.start))
+	}
+}
+
+func effectOf(e pin.Effect, start time.Time) protocol.Effect {
+	return protocol.Effect{
+		Pin: e.Pin, Name: e.Name, From: e.From, To: e.To, AtUS: e.At.Sub(start).Microseconds(), ReadBack: e.ReadBack, Cause: e.Cause,
+	}
+}
+
+// keep records effects of the guard's own doing on behalf of this job.
+func (s *sink) keep(effects []pin.Effect) {
+	for _, e := range effects {
+		s.effect(e)
+	}
+}
+
+// reply turns the table's answer into the guest's, and gives each refusal its number.
+func (s *sink) reply(value int64, err error) hw.Reply {
+	if err == nil {
+		return hw.Reply{Value: value}
+	}
+	var refusal *pin.Refusal
+	if !errors.As(err, &refusal) {
+		return hw.Reply{Errno: errnoIO, Text: err.Error()}
+	}
+	n := s.c.refusals.Add(1)
+	for at := s; at != nil; at = at.parent {
+		at.refusals++
+		at.refused, at.number = refusal, n
+	}
+	s.c.log.Info("refused", "actor", s.caller.Name, "rule", refusal.Rule, "pin", refusal.Resource, "refusal", n)
+	return hw.Reply{Errno: int32(refusal.Errno), Refusal: n, Text: refusal.Message + s.hint(refusal)}
+}
+
+// hint adds rule and alternatives to what Python shows.
+func (s *sink) hint(r *pin.Refusal) string {
+	text := " [rule: " + r.Rule + "]"
+	if len(r.Nearest) > 0 {
+		text += fmt.Sprintf("; allowed: %v", r.Nearest)
+	}
+	return text
+}
+
+var eventName = regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
+
+// event publishes what the guest pushes, under user: so that it can never look like an event of the guard.
+func (s *sink) event(call hw.Call) hw.Reply {
+	if len(call.Text) > limits.EventNameBytes || !eventName.MatchString(call.Text) {
+		return hw.Reply{Errno: errnoINVAL, Text: fmt.Sprintf("an event name is 1 to %d letters, digits, . _ : or -", limits.EventNameBytes)}
+	}
+	data, err := protocol.EventData(call.Data)
+	if err != nil {
+		return hw.Reply{Errno: errnoINVAL, Text: "event data: " + err.Error()}
+	}
+	s.c.cfg.Events.Emit("user:"+call.Text, data)
+	return hw.Reply{}
+}
+
+// Output keeps what the program prints and streams it when that was asked for. What a board function prints belongs to the
+// code that called it.
+func (s *sink) Output(stream hw.Stream, p []byte) {
+	if s.parent != nil {
+		s.parent.Output(stream, p)
+		return
+	}
+	buf, i, name := &s.out, 0, "stdout"
+	if stream == hw.Stderr {
+		buf, i, name = &s.err, 1, "stderr"
+	}
+	p = p[:min(len(p), max(0, s.limit-buf.Len()))]
+	buf.Write(p)
+	if s.job == nil || !s.job.exec.Stream || len(p) == 0 {
+		return
+	}
+	text := append(s.tail[i], p...)
+	whole := len(text) - protocol.Incomplete(text)
+	s.tail[i] = append([]byte(nil), text[whole:]...)
+	s.stream(name, text[:whole])
+}
+
+// flush streams what was held back for the rest of a rune that never came.
+func (s *sink) flush() {
+	if s.job == nil || !s.job.exec.Stream {
+		return
+	}
+	s.stream("stdout", s.tail[0])
+	s.stream("stderr", s.tail[1])
+}
+
+func (s *sink) stream(name string, text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	message := protocol.Output{Header: protocol.NewHeader(s.job.req.ID, "output"), Stream: name, Data: protocol.Text(text), Seq: s.seq}
+	if s.job.conn.trySend(encode(message)) {
+		s.seq++
+	}
+}
+
+// callerOf is who a connection's requests act as.
+func callerOf(w *who, k *conn) pin.Caller {
+	a := w.actor
+	return pin.Caller{Name: a.Name, Drive: a.Can("actuate"), Ask: a.Ask, Admin: a.Can("admin"), Conn: k.id}
+}
+
+// result puts together what a client is told.
+func (c *Core) result(j *job, s *sink, out hw.Outcome, cause error, took time.Duration) protocol.Result {
+	stdout, cutOut := protocol.Cut(s.out.Bytes(), s.limit)
+	stderr, cutErr := protocol.Cut(s.err.Bytes(), s.limit)
+	dropped := out.DroppedOut + out.DroppedErr + cutOut + cutErr
+	r := protocol.Result{
+		Header: protocol.NewHeader(j.req.ID, "result"), Stdout: protocol.Text(stdout), Stderr: protocol.Text(stderr),
+		ExecTimeMS: took.Milliseconds(), Truncated: dropped > 0, DroppedBytes: dropped, Effects: s.effects, EffectsRefused: s.refusals,
+		VMRestarted: out.Died, Rung: int(out.Rung), Guard: guardKind, Session: j.session, Trace: j.trace, Fuel: out.Fuel, Meta: j.req.Meta,
+	}
+	if s.count > len(s.effects) {
+		r.EffectsCount = s.count
+	}
+	if v, err := protocol.GuestValue(out.Value, limits.OutputMax); len(out.Value) > 0 && err == nil {
+		r.Value = v
+	}
+	if e := out.Exception; e != nil {
+		r.Exception = &protocol.Exception{
+			Class: protocol.Text([]byte(e.Class)), Message: protocol.Text([]byte(e.Message)), Line: e.Line, Traceback: protocol.Text([]byte(e.Traceback)),
+		}
+	}
+	c.explain(&r, s, out, cause)
+	r.Error = r.Code != ""
+	r.Retryable = r.Code.Retryable()
+	return r
+}
+
+// explain chooses code and message of a result. What ended the exec from outside comes before what the program says.
+func (c *Core) explain(r *protocol.Result, s *sink, out hw.Outcome, cause error) {
+	switch {
+	case !out.Started && cause != nil:
+		r.Code, r.Message = endCode(cause), cause.Error()
+	case !out.Started:
+		r.Code, r.Message = protocol.CodeUnavailable, "no machine can be had: "+out.Cause
+	case out.Rung != hw.RungNone && cause != nil:
+		r.Code, r.Message = endCode(cause), fmt.Sprintf("%v; ended at rung %d", cause, out.Rung)
+		if out.Died {
+			r.Message += ": the machine was replaced, its names are gone"
+		}
+	case out.Died:
+		r.Code, r.Message = protocol.CodeVMRestarted, "the machine was lost and replaced: "+out.Cause
+	case out.Exception != nil && s.refused != nil && out.Refusal == s.number:
+		f := s.refused
+		r.Code, r.Message, r.Rule, r.Resource = protocol.Code(f.Code), f.Message, f.Rule, f.Resource
+		r.Holder, r.Nearest, r.Refusal = f.Holder, f.Nearest, s.number
+	case out.Exception != nil:
+		r.Code = protocol.CodePythonError
+	}
+}
+
+func endCode(cause error) protocol.Code {
+	switch {
+	case errors.Is(cause, errDeadline):
+		return protocol.CodeDeadline
+	case errors.Is(cause, errClosing):
+		return protocol.CodeUnavailable
+	default:
+		return protocol.CodeInterrupted
+	}
+}
