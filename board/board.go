@@ -226,6 +226,7 @@ type Description struct {
 	Name        string
 	File        string // what errors and status call the file
 	Hash        string // SHA-256 of the board file, in hex
+	Text        []byte // the board file itself, as it was loaded
 	Mode        Mode
 	MaxExec     time.Duration // longest exec this board allows
 	BoardPyName string        // as the board file names it; empty when there is none

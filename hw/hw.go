@@ -138,6 +138,10 @@ type Job struct {
 	Eval      bool // the last expression becomes Outcome.Value (JSON; what JSON cannot hold becomes its repr)
 	MaxOutput int  // bytes kept of each stream
 	Edge      Edge
+
+	// Generation, when not 0, is the only machine the job may run on: a job that relies on what an earlier one set up must
+	// not start in a fresh machine. It is the guard's own and never reaches the machine.
+	Generation uint64
 }
 
 // Exception is an uncaught Python exception.
@@ -170,6 +174,7 @@ type Outcome struct {
 	Rung       Rung
 	Died       bool   // the machine is gone; the next job runs in a fresh one
 	Cause      string // why it died, for people
+	Stale      bool   // not started: the machine is of another generation than Job.Generation
 	Started    bool   // the job reached the machine (an outcome of a machine that could not be had has false)
 }
 
@@ -196,7 +201,8 @@ type NoticeKind uint8
 // Kinds of notice.
 const (
 	NoticeWarning   NoticeKind = iota + 1 // no heartbeat for most of the allowed silence
-	NoticeRestarted                       // the machine was lost and replaced
+	NoticeLost                            // the machine is gone; sent at once, before a replacement is there
+	NoticeRestarted                       // a lost machine was replaced
 )
 
 // Notice is something that happened to an executor's machine, also between jobs.

@@ -56,6 +56,7 @@ const (
 	AdmissionQueue       = 256
 	Tokens               = 256
 	Unidentified         = 16
+	TokenSweep           = time.Second
 	ShutdownTimeout      = 5 * time.Second
 	BoardFileBytes       = 256 << 10
 	BoardPins            = 1024

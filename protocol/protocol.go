@@ -262,20 +262,21 @@ type ActorInfo struct {
 
 // PinState is one row of the pin table.
 type PinState struct {
-	Pin       string   `json:"pin"`
-	Name      string   `json:"name,omitzero"`
-	Owner     string   `json:"owner"`
-	Can       []string `json:"can,omitzero"`
-	Mode      string   `json:"mode"`
-	Level     *int     `json:"level,omitzero"` // absent where the pin has none
-	Raw       *int     `json:"raw,omitzero"`   // analogue inputs
-	Safe      *int     `json:"safe,omitzero"`
-	Danger    string   `json:"danger,omitzero"`
-	Rules     []string `json:"rules,omitzero"`
-	Driver    string   `json:"driver,omitzero"`  // actor that drove it last
-	Tripped   string   `json:"tripped,omitzero"` // reason
-	Fault     string   `json:"fault,omitzero"`
-	Interlock []string `json:"interlock,omitzero"`
+	Pin     string   `json:"pin"`
+	Name    string   `json:"name,omitzero"`
+	Owner   string   `json:"owner"`
+	Can     []string `json:"can,omitzero"`
+	Mode    string   `json:"mode"`
+	Level   *int     `json:"level,omitzero"` // absent where the pin has none
+	Value   *float64 `json:"value,omitzero"` // analogue inputs: the reading in Unit
+	Unit    string   `json:"unit,omitzero"`
+	Safe    *int     `json:"safe,omitzero"`
+	Danger  string   `json:"danger,omitzero"`
+	Rules   []string `json:"rules,omitzero"`
+	Driver  string   `json:"driver,omitzero"` // actor that drove it last
+	Tripped bool     `json:"tripped,omitzero"`
+	Fault   string   `json:"fault,omitzero"` // why the output is out of service
+	Note    string   `json:"note,omitzero"`
 }
 
 // Pins answers pins.

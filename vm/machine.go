@@ -67,7 +67,12 @@ func (m *Machine) live() {
 		lost = child
 		if _, cause := child.end(); cause == causeReset {
 			lost = nil
+			continue
 		}
+		// At once, not when a replacement is there: the guard makes outputs safe on this, and a machine that cannot be
+		// replaced must not leave them on.
+		_, cause := child.end()
+		m.pool.cfg.Notify(m.label, hw.Notice{Kind: hw.NoticeLost, Cause: cause})
 	}
 }
 
@@ -108,20 +113,20 @@ func (m *Machine) drop(child *process) {
 	}
 }
 
-// acquire returns a child that can run, waiting for one at most limits.VMStartTimeout.
-func (m *Machine) acquire(ctx context.Context) (*process, error) {
+// acquire returns a child that can run and its generation, waiting for one at most limits.VMStartTimeout.
+func (m *Machine) acquire(ctx context.Context) (child *process, generation uint64, err error) {
 	for {
 		m.mu.Lock()
-		child, avail := m.cur, m.avail
+		child, avail, gen := m.cur, m.avail, m.gen
 		m.mu.Unlock()
 		if child == nil {
 			if err := m.pool.wait(ctx, avail, m.quit); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 			continue
 		}
 		if !child.dying() {
-			return child, nil
+			return child, gen, nil
 		}
 		m.drop(child)
 	}
@@ -130,7 +135,7 @@ func (m *Machine) acquire(ctx context.Context) (*process, error) {
 // Ready returns when a machine can run a job, or why none can be had: at once when the last start failed, after
 // limits.VMStartTimeout when it hangs.
 func (m *Machine) Ready(ctx context.Context) error {
-	_, err := m.acquire(ctx)
+	_, _, err := m.acquire(ctx)
 	return err
 }
 
@@ -141,9 +146,12 @@ func (m *Machine) Run(ctx context.Context, job hw.Job, sink hw.Sink) hw.Outcome 
 		return hw.Outcome{Cause: fmt.Sprintf("not started: %v", context.Cause(ctx))}
 	}
 	for {
-		child, err := m.acquire(ctx)
+		child, gen, err := m.acquire(ctx)
 		if err != nil {
 			return hw.Outcome{Died: true, Cause: err.Error()}
+		}
+		if job.Generation != 0 && job.Generation != gen {
+			return hw.Outcome{Stale: true}
 		}
 		out, err := child.run(ctx, job, sink)
 		if errors.Is(err, errLost) { // before the job reached it: the next one can still run it
@@ -185,7 +193,7 @@ func (m *Machine) Reset(ctx context.Context) error {
 		<-child.lost
 		m.drop(child)
 	}
-	if _, err := m.acquire(ctx); err != nil {
+	if _, _, err := m.acquire(ctx); err != nil {
 		return fmt.Errorf("reset: %w", err)
 	}
 	return nil
