@@ -1,0 +1,136 @@
+package board
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const sample = `"""Module text with def fake(): inside."""
+from machine import Pin
+X = """
+def in_string(a): pass
+"""
+def good(n: int, *, name: str = "a, b: c)", **kw: dict) -> list[int]:
+    """First line.
+
+        Indented more.
+    Last.
+    """
+    def inner(): pass
+
+async def later(
+    n: int,  # a comment, with : and )
+    m: tuple[int, int] = (1, 2),
+) -> None:
+    r'raw text'
+
+def untyped(n, m=1): "same line"
+def no_result(n: int): pass
+def star(*args) -> None:
+    # a comment is no docstring
+    "still the first statement"
+def silent() -> int: return 1
+def \
+  joined(a: int, /, b: int) -> None: 'x'
+def _private(a): pass
+class C:
+    def method(self): pass
+if True:
+    def conditional(): pass
+@tool
+def decorated(f = lambda x: x) -> None:
+    """D."""
+defx(1)
+def broken(
+`
+
+func TestFunctions(t *testing.T) {
+	want := []Function{
+		{"good", `good(n: int, *, name: str = "a, b: c)", **kw: dict) -> list[int]`, "First line.\n\n    Indented more.\nLast.", 6, true},
+		{"later", "later(n: int, m: tuple[int, int] = (1, 2),) -> None", "raw text", 14, true},
+		{"untyped", "untyped(n, m=1)", "same line", 20, false},
+		{"no_result", "no_result(n: int)", "", 21, false},
+		{"star", "star(*args) -> None", "still the first statement", 22, false},
+		{"silent", "silent() -> int", "", 25, true},
+		{"joined", "joined(a: int, /, b: int) -> None", "x", 26, true},
+		{"decorated", "decorated(f = lambda x: x) -> None", "D.", 34, false},
+	}
+	if diff := cmp.Diff(want, Functions([]byte(sample))); diff != "" {
+		t.Errorf("functions (-want +got):\n%s", diff)
+	}
+}
+
+func TestLintPython(t *testing.T) {
+	type short struct {
+		Line int
+		Name string
+	}
+	var got []short
+	for _, f := range LintPython([]byte(sample)) {
+		got = append(got, short{f.Line, f.Function})
+	}
+	want := []short{{20, "untyped"}, {21, "no_result"}, {21, "no_result"}, {22, "star"}, {25, "silent"}, {34, "decorated"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+func FuzzFunctions(f *testing.F) {
+	f.Add([]byte(sample))
+	f.Add([]byte("def f(\"\"\"): \\\n'''"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		for _, fn := range Functions(src) {
+			if fn.Name == "" || fn.Line < 1 || len(fn.Signature) < len(fn.Name)+2 {
+				t.Fatalf("got %+v", fn)
+			}
+		}
+	})
+}
+
+func TestScale(t *testing.T) {
+	tests := []struct {
+		text string
+		raw  int
+		want float64
+	}{
+		{"raw", 7, 7},
+		{"raw * 3.3 / 4095 * 100", 4095, 330},
+		{"1 - 2 - 3", 0, -4},
+		{"2 + 3 * raw", 4, 14},
+		{"-(raw - 10) * -2", 4, -12},
+		{"( ( raw ) )/2", 5, 2.5},
+	}
+	for _, tt := range tests {
+		s, err := ParseScale(tt.text)
+		if err != nil {
+			t.Errorf("%q: %v", tt.text, err)
+			continue
+		}
+		if got := s.Value(tt.raw); got-tt.want > 1e-9 || tt.want-got > 1e-9 {
+			t.Errorf("%q of %d: got %v want %v", tt.text, tt.raw, got, tt.want)
+		}
+	}
+	deep := ""
+	for range 1000 {
+		deep += "-"
+	}
+	for _, text := range []string{"", "raw raw", "raw +", "(raw", "raw)", "x", "rawx", "1..2", "raw ** 2", "os.exit", deep + "1", "1e5", "\traw"} {
+		if _, err := ParseScale(text); err == nil {
+			t.Errorf("%q: got no error", text)
+		}
+	}
+}
+
+func TestTripTreatsUnreadableAsMet(t *testing.T) {
+	limit := 5.0
+	for _, trip := range []Trip{{Above: &limit}, {Below: &limit}} {
+		if !trip.Met(math.NaN()) {
+			t.Errorf("%+v: a value that is no number must trip", trip)
+		}
+	}
+	if (Trip{Above: &limit}).Met(5) || !(Trip{Above: &limit}).Met(5.1) || (Trip{Below: &limit}).Met(5) || !(Trip{Below: &limit}).Met(4.9) {
+		t.Error("a threshold itself is not past the threshold")
+	}
+}

@@ -1,0 +1,270 @@
+package board
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// Problem is one thing wrong with a board file.
+type Problem struct {
+	File string
+	Pos
+	Message string
+}
+
+// Error returns "file:line:col: message".
+func (p Problem) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Col, p.Message)
+}
+
+// Problems is everything wrong with a board file, in the order of the file.
+type Problems []Problem
+
+// Error returns one problem a line.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// reader turns YAML nodes into values and collects problems. Each method reports what it does not like and then returns
+// false, so that reading goes on and every problem is found in one pass.
+type reader struct {
+	file     string
+	problems Problems
+}
+
+func (r *reader) addf(at Pos, format string, args ...any) {
+	r.problems = append(r.problems, Problem{File: r.file, Pos: at, Message: fmt.Sprintf(format, args...)})
+}
+
+// err returns the problems in file order, or nil.
+func (r *reader) err() error {
+	if len(r.problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
+	return r.problems
+}
+
+// posOf returns where a node starts. The parser's own token of a block mapping or sequence is its first ':' or '-', so a
+// mapping is placed at its first key.
+func posOf(n ast.Node) Pos {
+	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
+		return posOf(m.Values[0].Key)
+	}
+	if n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
+		return Pos{Line: 1, Col: 1}
+	}
+	p := n.GetToken().Position
+	return Pos{Line: p.Line, Col: p.Column}
+}
+
+// document parses src and returns its only document's body, nil when there is none.
+func (r *reader) document(src []byte) (body ast.Node) {
+	// The parser is foreign code on foreign input: a panic in it is a bad board file, not a dead guard.
+	defer func() {
+		if v := recover(); v != nil {
+			r.addf(Pos{1, 1}, "this is not YAML that can be read (%v)", v)
+			body = nil
+		}
+	}()
+	// Duplicate keys are let through here and reported by mapping, all of them and with the others' form.
+	f, err := parser.ParseBytes(src, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		at := Pos{1, 1}
+		msg := err.Error()
+		if ye, ok := err.(yaml.Error); ok { //nolint:errorlint // the parser returns it bare
+			msg = ye.GetMessage()
+			if tk := ye.GetToken(); tk != nil && tk.Position != nil {
+				at = Pos{tk.Position.Line, tk.Position.Column}
+			}
+		}
+		r.addf(at, "%s", msg)
+		return nil
+	}
+	for _, doc := range f.Docs {
+		switch {
+		case doc.Body == nil:
+		case body == nil:
+			body = doc.Body
+		default:
+			r.addf(posOf(doc.Body), "a board file holds one document")
+		}
+	}
+	if body == nil && len(r.problems) == 0 {
+		r.addf(Pos{1, 1}, "the board file is empty")
+	}
+	return body
+}
+
+// fields maps the keys of a mapping to what reads their values.
+type fields map[string]func(ast.Node)
+
+// mapping reads a mapping strictly: what says what it is, required keys must be there.
+func (r *reader) mapping(n ast.Node, what string, known fields, required ...string) bool {
+	m, ok := n.(*ast.MappingNode)
+	if !ok {
+		r.addf(posOf(n), "%s must be a mapping, not %s", what, kindOf(n))
+		return false
+	}
+	seen := make(map[string]bool, len(m.Values))
+	for _, v := range m.Values {
+		key, ok := v.Key.(*ast.StringNode)
+		if !ok {
+			r.addf(posOf(v.Key), "%s: a key must be a plain word, not %s", what, kindOf(v.Key))
+			continue
+		}
+		read, ok := known[key.Value]
+		switch {
+		case !ok:
+			r.addf(posOf(key), "%s: unknown key %q (known: %s)", what, key.Value, strings.Join(sortedKeys(known), " "))
+		case seen[key.Value]:
+			r.addf(posOf(key), "%s: key %q stands twice", what, key.Value)
+		default:
+			read(v.Value)
+		}
+		seen[key.Value] = true
+	}
+	for _, key := range required {
+		if !seen[key] {
+			r.addf(posOf(n), "%s: %q is missing", what, key)
+			ok = false
+		}
+	}
+	return ok
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// kindOf says what a node is, for messages.
+func kindOf(n ast.Node) string {
+	switch n.(type) {
+	case nil, *ast.NullNode:
+		return "nothing"
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "a mapping"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.StringNode, *ast.LiteralNode:
+		return "text"
+	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		return "a number"
+	case *ast.BoolNode:
+		return "true or false"
+	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
+		return "an anchor or alias (not used in board files)"
+	case *ast.TagNode:
+		return "a tag (not used in board files)"
+	default:
+		return "this"
+	}
+}
+
+// list calls each for every element of a list.
+func (r *reader) list(n ast.Node, what string, each func(ast.Node)) {
+	s, ok := n.(*ast.SequenceNode)
+	if !ok {
+		r.addf(posOf(n), "%s must be a list, not %s", what, kindOf(n))
+		return
+	}
+	for _, v := range s.Values {
+		each(v)
+	}
+}
+
+// text reads a string of 1 to most bytes.
+func (r *reader) text(n ast.Node, what string, most int) (string, bool) {
+	s, ok := n.(*ast.StringNode)
+	if !ok {
+		r.addf(posOf(n), "%s must be text, not %s", what, kindOf(n))
+		return "", false
+	}
+	if s.Value == "" || len(s.Value) > most {
+		r.addf(posOf(n), "%s must have 1 to %d bytes", what, most)
+		return "", false
+	}
+	return s.Value, true
+}
+
+// word reads one of words and returns its index.
+func (r *reader) word(n ast.Node, what string, words []string) (int, bool) {
+	if s, ok := n.(*ast.StringNode); ok {
+		if i := slices.Index(words, s.Value); i >= 0 {
+			return i, true
+		}
+		r.addf(posOf(n), "%s is one of %s, not %q", what, strings.Join(words, ", "), s.Value)
+		return 0, false
+	}
+	r.addf(posOf(n), "%s is one of %s, not %s", what, strings.Join(words, ", "), kindOf(n))
+	return 0, false
+}
+
+// integer reads a number from least to most. Hexadecimal counts, as data sheets give addresses so; octal does not, since 010
+// means two different numbers to two readers.
+func (r *reader) integer(n ast.Node, what string, least, most int) (int, bool) {
+	if i, ok := n.(*ast.IntegerNode); ok {
+		text := i.Token.Value
+		v, err := strconv.ParseInt(text, 0, 32)
+		plain := text == "0" || !strings.HasPrefix(strings.TrimPrefix(text, "-"), "0") || strings.HasPrefix(text, "0x")
+		if err == nil && plain && !strings.Contains(text, "_") && int(v) >= least && int(v) <= most {
+			return int(v), true
+		}
+	}
+	r.addf(posOf(n), "%s must be a whole number from %d to %d", what, least, most)
+	return 0, false
+}
+
+// number reads a finite number.
+func (r *reader) number(n ast.Node, what string) (float64, bool) {
+	switch n.(type) {
+	case *ast.IntegerNode, *ast.FloatNode:
+		v, err := strconv.ParseFloat(n.GetToken().Value, 64)
+		if err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
+			return v, true
+		}
+	}
+	r.addf(posOf(n), "%s must be a number", what)
+	return 0, false
+}
+
+// boolean reads true or false.
+func (r *reader) boolean(n ast.Node, what string) (value, ok bool) {
+	b, ok := n.(*ast.BoolNode)
+	if !ok {
+		r.addf(posOf(n), "%s must be true or false, not %s", what, kindOf(n))
+		return false, false
+	}
+	return b.Value, true
+}
+
+// duration reads a time such as 30s, from more than nothing to most.
+func (r *reader) duration(n ast.Node, what string, most time.Duration) (time.Duration, bool) {
+	if s, ok := n.(*ast.StringNode); ok {
+		if d, err := time.ParseDuration(s.Value); err == nil && d > 0 && d <= most {
+			return d, true
+		}
+	}
+	r.addf(posOf(n), "%s must be a time above 0 and up to %s, such as 500ms or 30s", what, most)
+	return 0, false
+}
