@@ -149,6 +149,8 @@ func TestParseProblems(t *testing.T) {
 		{"tag", "board: small", "board: !!str small", "1:8: board must be text, not a tag"},
 		{"no-board", "board: small", "mode: open", `1:1: board file: "board" is missing`},
 		{"two-documents", "devices:", "---\ndevices:", "a board file holds one document"},
+		{"long-line", "board: small", "board: small # " + strings.Repeat("x", 1024), "1:1: a line of a board file has at most 1024 bytes"},
+		{"deep", "board: small", "board: " + strings.Repeat("[", 17), "1:24: brackets nest at most 16 deep"},
 		{"not-yaml", "board: small", "board: [small", "2:1: "},
 	}
 	for _, tt := range tests {

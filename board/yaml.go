@@ -1,6 +1,7 @@
 package board
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -73,6 +74,39 @@ func posOf(n ast.Node) Pos {
 	return Pos{Line: p.Line, Col: p.Column}
 }
 
+// Bounds of a board file's shape. The YAML parser recurses, and its work grows with the square of the depth, so what no
+// board needs never reaches it.
+const (
+	lineBytes    = 1024
+	bracketDepth = 16
+)
+
+// shape reports lines that are too long and brackets that nest too deep. It counts brackets in text and comments as well:
+// it has to be right before anything has been parsed.
+func (r *reader) shape(src []byte) bool {
+	depth, line := 0, 0
+	for text := range bytes.Lines(src) {
+		line++
+		if len(text) > lineBytes {
+			r.addf(Pos{line, 1}, "a line of a board file has at most %d bytes", lineBytes)
+			return false
+		}
+		for i, c := range text {
+			switch c {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth = max(0, depth-1)
+			}
+			if depth > bracketDepth {
+				r.addf(Pos{line, i + 1}, "brackets nest at most %d deep", bracketDepth)
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // document parses src and returns its only document's body, nil when there is none.
 func (r *reader) document(src []byte) (body ast.Node) {
 	// The parser is foreign code on foreign input: a panic in it is a bad board file, not a dead guard.
@@ -82,6 +116,9 @@ func (r *reader) document(src []byte) (body ast.Node) {
 			body = nil
 		}
 	}()
+	if !r.shape(src) {
+		return nil
+	}
 	// Duplicate keys are let through here and reported by mapping, all of them and with the others' form.
 	f, err := parser.ParseBytes(src, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
