@@ -26,6 +26,22 @@ type child struct {
 	stderr *os.File
 }
 
+// keepDescriptors makes sure that what the guard itself inherited, from a shell or a supervisor, ends with it: Go opens
+// everything close-on-exec, others do not.
+func keepDescriptors() error {
+	const folder = "/proc/self/fd"
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return fmt.Errorf("list open descriptors: %w", err)
+	}
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
+}
+
 // spawn starts args with an empty environment, in a process group of its own, with no descriptors but /dev/null (0, 1),
 // standard error (2) and the channel (3). The kernel kills it when the calling thread ends.
 func spawn(args []string) (*child, error) {

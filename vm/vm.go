@@ -91,7 +91,8 @@ type Pool struct {
 	machines []*Machine
 }
 
-// NewPool starts the keeper of the standby. The caller closes the pool.
+// NewPool starts the keeper of the standby. The caller closes the pool. Descriptors above 2 that the process has so far are
+// marked close-on-exec, so that no machine inherits one.
 func NewPool(cfg Config) (*Pool, error) {
 	if len(cfg.Command) == 0 {
 		return nil, errors.New("vm: no command to start machines with")
@@ -101,6 +102,9 @@ func NewPool(cfg Config) (*Pool, error) {
 	}
 	if err := supported(); err != nil {
 		return nil, fmt.Errorf("vm: machines in child processes: %w", err)
+	}
+	if err := keepDescriptors(); err != nil {
+		return nil, fmt.Errorf("vm: keep the guard's descriptors from machines: %w", err)
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
