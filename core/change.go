@@ -108,14 +108,14 @@ func (c *Core) plainResult(req *protocol.Request, start time.Time) protocol.Resu
 
 // interrupt cancels an exec: by the id its own client gave it, or by trace for humans and admins.
 func (c *Core) interrupt(k *conn, w *who, target string) error {
-	any := w.actor.Class == identity.Human || w.actor.Can(identity.Admin)
+	others := w.actor.Class == identity.Human || w.actor.Can(identity.Admin)
 	client := clientName(k, w)
 	n := 0
 	if !c.ask(func(q *queue) {
 		n = q.interrupt(c, errInterrupted, func(j *job) bool {
 			own := j.who.actor.Name == w.actor.Name
 			if j.trace == target {
-				return own || any
+				return own || others
 			}
 			return own && clientName(j.conn, j.who) == client && j.req.ID != nil && *j.req.ID == target
 		})

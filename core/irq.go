@@ -101,9 +101,10 @@ func (c *Core) edge(r *registration, e hw.Edge) {
 	}
 }
 
-// edge delivers a level change to the running exec, or lets the idle machine handle it.
+// edge delivers a level change to the running exec, or lets the idle machine handle it. A handler runs within the exec of
+// its own actor only: within another's, its hardware calls would be made with that one's rights.
 func (q *queue) edge(c *Core, r *registration, e hw.Edge) {
-	if q.running != nil && c.cfg.Agent.Edge(e) {
+	if j := q.running; j != nil && j.who.actor.Name == r.caller.Name && c.cfg.Agent.Edge(e) {
 		return
 	}
 	if len(q.edges) >= limits.EdgeQueue {
