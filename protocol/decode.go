@@ -29,15 +29,15 @@ func Decode(msg []byte) (*Request, error) {
 	if s.problem != nil {
 		return req, s.problem
 	}
-	if s.version != nil && *s.version != Version {
+	if s.present.has("version") && s.version != Version {
 		return req, &Error{
 			Code: CodeUnsupportedVersion, Nearest: []string{Version},
-			Message: fmt.Sprintf("version %s is not spoken here, %q is", quote(*s.version), Version),
+			Message: fmt.Sprintf("version %s is not spoken here, %q is", quote(s.version), Version),
 		}
 	}
 	decode, ok := bodies[req.Type]
 	if !ok {
-		return req, &Error{Code: CodeBadRequest, Message: "unknown type " + quote(req.Type)}
+		return req, &Error{Code: CodeBadRequest, Message: "unknown type " + quote(s.typ)}
 	}
 	meta, body, err := decode(msg, s.present)
 	if err != nil {
@@ -57,12 +57,11 @@ func Decode(msg []byte) (*Request, error) {
 // executes otherwise.
 func (s *scan) typeName() string {
 	switch {
-	case s.typ != nil:
-		kept, _ := Cut([]byte(*s.typ), limits.NameBytes)
-		return string(kept)
-	case s.present["type"]:
-		return "" // there, and not a string
-	case s.present["brief"]:
+	case len(s.typ) > limits.NameBytes:
+		return "" // none that there is
+	case s.present.has("type"):
+		return s.typ
+	case s.present.has("brief"):
 		return typeRegister
 	default:
 		return TypeExec
@@ -85,14 +84,14 @@ type wire[T any] struct {
 
 // checker is a body with rules of its own. present holds the fields that were sent and not null.
 type checker interface {
-	check(present map[string]bool) *Error
+	check(present fields) *Error
 }
 
 // strict decodes requests. Duplicate names, invalid UTF-8 and names in another case are refused by default.
 var strict = json.RejectUnknownMembers(true)
 
 // decodeBody decodes a message whose type has the body T.
-func decodeBody[T any](msg []byte, present map[string]bool) (jsontext.Value, any, error) {
+func decodeBody[T any](msg []byte, present fields) (jsontext.Value, any, error) {
 	var w wire[T]
 	if err := json.Unmarshal(msg, &w, strict); err != nil {
 		return nil, nil, requestError(err)
@@ -106,7 +105,7 @@ func decodeBody[T any](msg []byte, present map[string]bool) (jsontext.Value, any
 }
 
 // decodeBare decodes a message whose type has no fields.
-func decodeBare(msg []byte, _ map[string]bool) (jsontext.Value, any, error) {
+func decodeBare(msg []byte, _ fields) (jsontext.Value, any, error) {
 	var w wire[struct{}]
 	if err := json.Unmarshal(msg, &w, strict); err != nil {
 		return nil, nil, requestError(err)
@@ -116,7 +115,7 @@ func decodeBare(msg []byte, _ map[string]bool) (jsontext.Value, any, error) {
 
 // decodeUnavailable decodes the envelope of a message whose type is not in the product yet. What else it carries is
 // unknown here and therefore not judged.
-func decodeUnavailable(msg []byte, _ map[string]bool) (jsontext.Value, any, error) {
+func decodeUnavailable(msg []byte, _ fields) (jsontext.Value, any, error) {
 	var w wire[struct{}]
 	if err := json.Unmarshal(msg, &w); err != nil {
 		return nil, nil, requestError(err)
@@ -143,11 +142,7 @@ func requestError(err error) *Error {
 		field = parent.LastToken() // an item of a list: name the list
 	}
 	if errors.Is(sem.Err, json.ErrUnknownName) {
-		e := &Error{Code: CodeBadRequest, Message: "unknown field " + quote(field)}
-		if folded := fold(field); folded != field {
-			e.Nearest = []string{quote(folded)}
-		}
-		return e
+		return &Error{Code: CodeBadRequest, Message: "unknown field " + quote(field)}
 	}
 	if own, ok := errors.AsType[*valueError](sem.Err); ok {
 		return &Error{Code: CodeBadRequest, Message: field + " " + own.Error()}

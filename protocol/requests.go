@@ -14,7 +14,7 @@ import (
 const typeRegister = "register"
 
 // bodies says how each type of request is decoded. A type that is not here is not part of the protocol.
-var bodies = map[string]func(msg []byte, present map[string]bool) (jsontext.Value, any, error){
+var bodies = map[string]func(msg []byte, present fields) (jsontext.Value, any, error){
 	TypeHello:       decodeBody[Hello],
 	TypeExec:        decodeBody[Exec],
 	TypeInterrupt:   decodeBody[Target],
@@ -60,7 +60,7 @@ var bodies = map[string]func(msg []byte, present map[string]bool) (jsontext.Valu
 	"lua":           decodeUnavailable,
 }
 
-func (h *Hello) check(map[string]bool) *Error {
+func (h *Hello) check(fields) *Error {
 	return first(
 		name("client", h.Client, limits.NameBytes),
 		length("token", h.Token, limits.CredentialBytes),
@@ -69,7 +69,7 @@ func (h *Hello) check(map[string]bool) *Error {
 	)
 }
 
-func (e *Exec) check(present map[string]bool) *Error {
+func (e *Exec) check(present fields) *Error {
 	if e.Tool != nil {
 		return &Error{Code: CodeBadRequest, Message: `an exec calls no tool: send type "tool" for that`}
 	}
@@ -91,34 +91,34 @@ func (e *Exec) checkMaxOutput() *Error {
 	return &Error{Code: CodeBadRequest, Message: fmt.Sprintf("max_output must be from 1 to %d", limits.OutputMax)}
 }
 
-func (t *Target) check(present map[string]bool) *Error {
+func (t *Target) check(present fields) *Error {
 	return first(required(present, "target"), filled("target", t.Target), length("target", t.Target, limits.IDBytes))
 }
 
-func (s *StatusQuery) check(map[string]bool) *Error {
+func (s *StatusQuery) check(fields) *Error {
 	if s.TaskID == nil {
 		return nil
 	}
 	return name("task_id", *s.TaskID, limits.NameBytes)
 }
 
-func (p *PinRead) check(present map[string]bool) *Error { return pinName(present, p.Pin) }
+func (p *PinRead) check(present fields) *Error { return pinName(present, p.Pin) }
 
-func (p *PinSet) check(present map[string]bool) *Error {
+func (p *PinSet) check(present fields) *Error {
 	return first(pinName(present, p.Pin), required(present, "value"))
 }
 
-func (s *Subscribe) check(map[string]bool) *Error {
+func (s *Subscribe) check(fields) *Error {
 	return list("events", s.Events, limits.EventNameBytes)
 }
 
-func (s *Stop) check(map[string]bool) *Error { return length("reason", s.Reason, limits.ReasonBytes) }
+func (s *Stop) check(fields) *Error { return length("reason", s.Reason, limits.ReasonBytes) }
 
-func (e *EstopClear) check(map[string]bool) *Error {
+func (e *EstopClear) check(fields) *Error {
 	return length("reason", e.Reason, limits.ReasonBytes)
 }
 
-func (t *Token) check(present map[string]bool) *Error {
+func (t *Token) check(present fields) *Error {
 	return first(
 		op(present, t.Op, "create", "ls", "revoke"),
 		name("name", t.Name, limits.NameBytes),
@@ -128,7 +128,7 @@ func (t *Token) check(present map[string]bool) *Error {
 	)
 }
 
-func (s *Sim) check(present map[string]bool) *Error {
+func (s *Sim) check(present fields) *Error {
 	return first(
 		op(present, s.Op),
 		name("name", s.Name, limits.SimNameBytes),
@@ -136,11 +136,11 @@ func (s *Sim) check(present map[string]bool) *Error {
 	)
 }
 
-func (c *Conn) check(present map[string]bool) *Error { return op(present, c.Op, "ls", "kick") }
+func (c *Conn) check(present fields) *Error { return op(present, c.Op, "ls", "kick") }
 
-func (b *Board) check(present map[string]bool) *Error { return op(present, b.Op, "show", "source") }
+func (b *Board) check(present fields) *Error { return op(present, b.Op, "show", "source") }
 
-func (r *Reset) check(map[string]bool) *Error {
+func (r *Reset) check(fields) *Error {
 	return name("session", r.Session, limits.SessionNameBytes)
 }
 
@@ -155,8 +155,8 @@ func first(errs ...*Error) *Error {
 }
 
 // required refuses a message without the field.
-func required(present map[string]bool, field string) *Error {
-	if present[field] {
+func required(present fields, field string) *Error {
+	if present.has(field) {
 		return nil
 	}
 	return &Error{Code: CodeBadRequest, Message: field + " is required"}
@@ -211,7 +211,7 @@ func atLeastOne(field string, value *int64) *Error {
 }
 
 // pinName bounds a pin as it was written. Which pin it is, the guard decides.
-func pinName(present map[string]bool, pin PinName) *Error {
+func pinName(present fields, pin PinName) *Error {
 	return first(
 		required(present, "pin"),
 		filled("pin", string(pin)),
@@ -220,7 +220,7 @@ func pinName(present map[string]bool, pin PinName) *Error {
 }
 
 // op requires an operation, one of known when there are any.
-func op(present map[string]bool, value string, known ...string) *Error {
+func op(present fields, value string, known ...string) *Error {
 	if err := first(required(present, "op"), filled("op", value), name("op", value, limits.NameBytes)); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -19,12 +20,17 @@ import (
 // that leaves the text readable, so that the refusal can carry the id wherever it stands.
 type scan struct {
 	id      *string
-	version *string
-	typ     *string
-	present map[string]bool // fields of the message that are there and not null
-	problem *Error          // the first thing wrong, nil when the message is sound
-	badID   bool            // the id was unusable: echo none
+	version string
+	typ     string
+	present fields
+	problem *Error // the first thing wrong, nil when the message is sound
+	badID   bool   // the id was unusable: echo none
 }
+
+// fields are the names of the fields of a message that are there and not null.
+type fields []string
+
+func (f fields) has(name string) bool { return slices.Contains(f, name) }
 
 // note keeps the first problem.
 func (s *scan) note(code Code, format string, args ...any) {
@@ -36,7 +42,7 @@ func (s *scan) note(code Code, format string, args ...any) {
 // scanMessage walks msg, which must be one JSON object in UTF-8 without duplicate or case-variant keys, nested no deeper
 // than limits.JSONDepth.
 func scanMessage(msg []byte) *scan {
-	s := &scan{present: make(map[string]bool, 8)}
+	s := &scan{present: make(fields, 0, fewNames)}
 	// Duplicates are allowed here only because names.add finds them, and case variants with them.
 	dec := jsontext.NewDecoder(bytes.NewBuffer(msg), jsontext.AllowDuplicateNames(true))
 	if dec.PeekKind() != '{' {
@@ -53,8 +59,8 @@ func scanMessage(msg []byte) *scan {
 
 // walk reads every token of dec. The error it returns is fit for the sender.
 func (s *scan) walk(dec *jsontext.Decoder) error {
-	var open []names // one set of names for each level of nesting; arrays have an unused one
-	var key string   // name of the member of the message that is being read
+	open := make([]names, 0, 4) // one set of names for each level of nesting; arrays have an unused one
+	var key string              // name of the member of the message that is being read
 	for {
 		depth := dec.StackDepth()
 		kind, n := dec.StackIndex(depth)
@@ -72,7 +78,7 @@ func (s *scan) walk(dec *jsontext.Decoder) error {
 			if depth == limits.JSONDepth {
 				return fmt.Errorf("nested deeper than %d", limits.JSONDepth)
 			}
-			open = append(open, nil)
+			open = append(open, names{})
 			if depth == 1 {
 				s.member(key, tok)
 			}
@@ -82,9 +88,8 @@ func (s *scan) walk(dec *jsontext.Decoder) error {
 			switch {
 			case kind == '{' && n%2 == 0:
 				name := tok.String()
-				other, clash := open[depth-1].add(name)
-				if clash {
-					s.clash(name, other, depth)
+				if !open[depth-1].add(name) {
+					s.clash(name, depth)
 				}
 				if depth == 1 {
 					key = name
@@ -96,13 +101,9 @@ func (s *scan) walk(dec *jsontext.Decoder) error {
 	}
 }
 
-// clash notes that one object has two names that are the same but for case.
-func (s *scan) clash(name, other string, depth int) {
-	if name == other {
-		s.note(CodeBadJSON, "field %s stands twice in one object", quote(name))
-	} else {
-		s.note(CodeBadJSON, "fields %s and %s differ in case only", quote(other), quote(name))
-	}
+// clash notes that an object has two names that are the same, or the same but for case.
+func (s *scan) clash(name string, depth int) {
+	s.note(CodeBadJSON, "field %s stands twice in one object, perhaps in another case", quote(name))
 	if depth == 1 && fold(name) == "id" {
 		s.badID = true
 	}
@@ -113,17 +114,15 @@ func (s *scan) member(key string, tok jsontext.Token) {
 	if tok.Kind() == 'n' {
 		return // null means absent
 	}
-	s.present[key] = true
+	s.present = append(s.present, key)
 	switch key {
 	case "id":
-		s.id = s.text(key, tok)
-		switch {
-		case s.id == nil:
-			s.badID = true
-		case len(*s.id) > limits.IDBytes:
+		id := s.text(key, tok)
+		if len(id) > limits.IDBytes {
 			s.badID = true
 			s.note(CodeTooLarge, "id is longer than %d bytes", limits.IDBytes)
 		}
+		s.id, s.badID = &id, s.badID || tok.Kind() != '"'
 	case "version":
 		s.version = s.text(key, tok)
 	case "type":
@@ -136,28 +135,47 @@ func (s *scan) member(key string, tok jsontext.Token) {
 }
 
 // text returns the string that tok is, or notes that it is none.
-func (s *scan) text(key string, tok jsontext.Token) *string {
+func (s *scan) text(key string, tok jsontext.Token) string {
 	if tok.Kind() != '"' {
 		s.note(CodeBadRequest, "%s must be a string, not %s", key, kindWord(tok.Kind()))
-		return nil
+		return ""
 	}
-	str := tok.String()
-	return &str
+	return tok.String()
 }
 
-// names holds the names of one object by their folded form.
-type names map[string]string
+// fewNames is how many names of an object are compared one by one before a map is worth its price.
+const fewNames = 8
 
-// add reports the name that is already there and equals name but for case.
-func (n *names) add(name string) (other string, clash bool) {
-	if *n == nil {
-		*n = make(names, 8)
+// names holds the folded names of one object.
+type names struct {
+	few  []string
+	many map[string]struct{} // in place of few when there are more
+}
+
+// add adds a name. It reports false when the object has it already, in whatever case.
+func (n *names) add(name string) bool {
+	name = fold(name)
+	switch {
+	case n.many != nil:
+		before := len(n.many)
+		n.many[name] = struct{}{}
+		return len(n.many) > before
+	case slices.Contains(n.few, name):
+		return false
+	case len(n.few) == fewNames:
+		n.many = make(map[string]struct{}, 4*fewNames)
+		for _, f := range n.few {
+			n.many[f] = struct{}{}
+		}
+		n.many[name] = struct{}{}
+		return true
+	default:
+		if n.few == nil {
+			n.few = make([]string, 0, fewNames)
+		}
+		n.few = append(n.few, name)
+		return true
 	}
-	folded := fold(name)
-	if other, clash = (*n)[folded]; !clash {
-		(*n)[folded] = name
-	}
-	return other, clash
 }
 
 // fold maps names that differ in case only to one form. It is Unicode's simple folding, as lenient JSON readers use it:

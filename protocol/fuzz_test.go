@@ -1,0 +1,171 @@
+package protocol
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pal-terminal/pal/limits"
+)
+
+// FuzzDecode holds the codec to three promises: what it accepts reads the same to encoding/json, the most lenient reader
+// around; encoding what it decoded and decoding that again changes nothing; and every refusal can be answered.
+func FuzzDecode(f *testing.F) {
+	for _, msg := range seedFiles(f, "requests") {
+		f.Add(msg)
+	}
+	for _, msg := range []string{
+		`{"code":"a","CODE":"b"}`, `{"code":"x","meta":{"a":[1,2.50,1e400,"\u2028",{"b":null}]},"timeout_ms":1}`,
+		`{"id":"é","type":"pin_set","pin":5,"value":true}`, `{"type":"pin_read","pin":"LED"}`, `{"type":"result","target":"a"}`,
+		`{"type":"token","op":"create","scopes":["read","exec"],"ask":true,"ttl_ms":9}`, `{"type":"conn","op":"kick","conn":-0}`,
+		`{"type":"subscribe","events":["*"],"since":18446744073709551615}`, `{"type":"tool","tool":"x","args":{"ſ":1,"s":2}}`,
+		`{"type":"hello","client":"c","frames":[]}`, `{"code":"\ud83d\ude00\u0000","echo":false,"tool":null}`,
+		`{"type":"status","task_id":null}`, `{"type":"stop","reason":"\ud800"}`, strings.Repeat(`{"meta":`, 40),
+	} {
+		f.Add([]byte(msg))
+	}
+	f.Fuzz(func(t *testing.T, msg []byte) {
+		before := bytes.Clone(msg)
+		req, err := Decode(msg)
+		if !bytes.Equal(msg, before) {
+			t.Fatalf("got the message changed to %q, want %q", msg, before)
+		}
+		if err != nil {
+			checkRefusal(t, req, err)
+			return
+		}
+		checkAgainstStd(t, msg, req)
+		checkFixedPoint(t, req)
+	})
+}
+
+func checkRefusal(t *testing.T, req *Request, err error) {
+	t.Helper()
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		t.Fatalf("got error %v (%T), want an *Error", err, err)
+	}
+	switch e.Code {
+	case CodeBadJSON, CodeBadRequest, CodeUnsupportedVersion, CodeTooLarge:
+	default:
+		t.Fatalf("got code %s, want one that a decoder may give", e.Code)
+	}
+	if req == nil || req.Body != nil || req.ID != nil && len(*req.ID) > limits.IDBytes || len(req.Type) > limits.NameBytes {
+		t.Fatalf("got request %+v with error %v, want id and type only", req, err)
+	}
+	out, err := Encode(Refuse(req.ID, e))
+	if err != nil {
+		t.Fatalf("encode the refusal: %v", err)
+	}
+	answer, err := DecodeAnswer(out)
+	if err != nil {
+		t.Fatalf("decode the refusal %s: %v", out, err)
+	}
+	if res := answer.(*Result); !res.Error || res.Code != e.Code || !cmp.Equal(res.ID, req.ID) {
+		t.Fatalf("got refusal %+v, want code %s and id %v", res, e.Code, req.ID)
+	}
+}
+
+// stdMap decodes one object as encoding/json sees it.
+func stdMap(t *testing.T, msg []byte) map[string]any {
+	t.Helper()
+	dec := stdjson.NewDecoder(bytes.NewReader(msg))
+	dec.UseNumber()
+	var m map[string]any
+	if err := dec.Decode(&m); err != nil {
+		t.Fatalf("encoding/json refuses what was accepted: %v", err)
+	}
+	return m
+}
+
+// checkAgainstStd compares a decoded request with what encoding/json makes of the same bytes.
+func checkAgainstStd(t *testing.T, msg []byte, req *Request) {
+	t.Helper()
+	var env struct {
+		Version, ID, Type *string
+		Meta              stdjson.RawMessage
+	}
+	if err := stdjson.Unmarshal(msg, &env); err != nil {
+		t.Fatalf("encoding/json refuses what was accepted: %v", err)
+	}
+	if !cmp.Equal(env.ID, req.ID) || env.Version != nil && *env.Version != req.Version || (len(env.Meta) == 0 || string(env.Meta) == "null") != (req.Meta == nil) {
+		t.Fatalf("got %+v, but encoding/json reads %+v", req, env)
+	}
+	if env.Type != nil && *env.Type != req.Type && (*env.Type != TypeResultQuery || req.Type != TypeFetch) {
+		t.Fatalf("got type %s, but encoding/json reads %s", req.Type, *env.Type)
+	}
+	sent := stdMap(t, msg)
+	if req.Meta != nil {
+		if diff := cmp.Diff(sent["meta"], any(stdMap(t, req.Meta))); diff != "" {
+			t.Fatalf("meta: encoding/json -, got +:\n%s", diff)
+		}
+	}
+	switch body := req.Body.(type) {
+	case *Unavailable: // its fields are not decoded
+	case *PinRead:
+		checkPin(t, body.Pin, sent["pin"])
+	case *PinSet:
+		checkPin(t, body.Pin, sent["pin"])
+		if v := sent["value"]; (v == true || v == stdjson.Number("1")) != (body.Value == 1) {
+			t.Fatalf("got level %d, but encoding/json reads %v", body.Value, v)
+		}
+	case nil:
+	default:
+		// A lenient reader finds its fields by name in any case: it must find what we found.
+		std := reflect.New(reflect.TypeOf(body).Elem()).Interface()
+		if err := stdjson.Unmarshal(msg, std); err != nil {
+			t.Fatalf("encoding/json refuses what was accepted: %v", err)
+		}
+		if diff := cmp.Diff(std, body); diff != "" {
+			t.Fatalf("encoding/json -, got +:\n%s", diff)
+		}
+	}
+}
+
+func checkPin(t *testing.T, got PinName, sent any) {
+	t.Helper()
+	switch v := sent.(type) {
+	case string:
+		if string(got) == v {
+			return
+		}
+	case stdjson.Number:
+		if string(got) == v.String() {
+			return
+		}
+	}
+	t.Fatalf("got pin %q, but encoding/json reads %v", got, sent)
+}
+
+func checkFixedPoint(t *testing.T, req *Request) {
+	t.Helper()
+	out, err := encodeRequest(req.Type, req.ID, req.Meta, req.Body)
+	if err != nil {
+		t.Fatalf("encode %+v: %v", req, err)
+	}
+	again, err := Decode(out)
+	if err != nil {
+		t.Fatalf("decode %s again: %v", out, err)
+	}
+	out2, err := encodeRequest(again.Type, again.ID, again.Meta, again.Body)
+	if err != nil {
+		t.Fatalf("encode %+v again: %v", again, err)
+	}
+	if !bytes.Equal(out, out2) {
+		t.Fatalf("second encoding: got %s, want %s", out2, out)
+	}
+	if req.Meta != nil {
+		if err := req.Meta.Compact(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again.Hash = req.Hash
+	if diff := cmp.Diff(req, again); diff != "" {
+		t.Fatalf("after a round trip: want -, got +:\n%s", diff)
+	}
+}
