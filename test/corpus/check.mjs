@@ -39,7 +39,7 @@ async function onEngine(source) {
   const mp = await loadMicroPython({
     heapsize: heapBytes,
     linebuffer: false,
-    stdout: (bytes) => chunks.push(Buffer.from(bytes)), // the engine reuses its buffer
+    stdout: (bytes) => chunks.push(bytes),
     stderr: () => {},
   });
   const started = performance.now();
