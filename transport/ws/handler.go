@@ -165,8 +165,8 @@ func (e *Endpoint) Close(ctx context.Context, reason string) error {
 		closing.Go(func() { _ = c.Close(reason) }) // each may wait for its peer's goodbye
 	}
 	e.mu.Unlock()
-	e.stop()
 	closing.Wait()
+	e.stop() // not before: an Accept that returns closes its connection without the reason
 	done := make(chan struct{})
 	go func() { // ends with the last Accept, which the contract of Accept owes
 		defer close(done)

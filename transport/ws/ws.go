@@ -112,9 +112,8 @@ func (c *conn) drain(ctx context.Context, r io.Reader) error {
 			return c.ended(ctx, err)
 		}
 	}
-	const reason = "message without end"
-	c.close(websocket.StatusMessageTooBig, reason)
-	return transport.ClosedBy(reason)
+	c.cut() // no goodbye, which would have to read on to find the answer
+	return transport.ClosedBy("the peer sent a message without end")
 }
 
 func (c *conn) Write(ctx context.Context, message []byte) error {
@@ -160,22 +159,18 @@ func (c *conn) ended(ctx context.Context, err error) error {
 }
 
 func (c *conn) Close(reason string) error {
-	c.close(websocket.StatusNormalClosure, reason)
-	return nil
-}
-
-// close says goodbye and waits for the answer, within limits.ConnCloseTimeout. Closing the socket is what unblocks a Read
-// or Write of a peer that no longer answers, and the library's own waits.
-func (c *conn) close(code websocket.StatusCode, reason string) {
+	// It says goodbye and waits for the answer. Closing the socket in the end is what unblocks a Read or Write of a peer that
+	// no longer answers, and the library's own waits, which are longer.
 	c.once.Do(func() {
 		c.local.Store(true)
 		c.closing.Store(true)
 		patience := time.AfterFunc(limits.ConnCloseTimeout, func() { c.raw.Close() })
 		defer patience.Stop()
 		// Errors only say that the peer was gone already, which is what was asked for.
-		_ = c.ws.Close(code, cutReason(reason))
+		_ = c.ws.Close(websocket.StatusNormalClosure, cutReason(reason))
 		_ = c.raw.Close()
 	})
+	return nil
 }
 
 // cut ends the connection without a word. It waits for a goodbye that is under way.
