@@ -118,7 +118,8 @@ func (a *answers) fetch(key answerKey) ([]byte, *protocol.Error) {
 	return e.body, nil
 }
 
-// trim keeps the bounds; a.mu is held. A running entry at the front is never dropped: it is what prevents a second run.
+// trim keeps the bounds; a.mu is held. A running entry is never dropped, since it is what prevents a second run: it goes to
+// the back.
 func (a *answers) trim(now time.Time) {
 	for a.bytes > limits.DedupBytes && a.bodies < len(a.order) {
 		e := a.order[a.bodies]
@@ -130,17 +131,21 @@ func (a *answers) trim(now time.Time) {
 	}
 	for len(a.order) > 0 {
 		e := a.order[0]
-		old := len(a.order) > limits.DedupIDs || now.Sub(e.at) > limits.DedupWindow
-		if !e.gone && (!old || !e.done) {
+		full := len(a.order) > limits.DedupIDs
+		if !e.gone && !full && (!e.done || now.Sub(e.at) <= limits.DedupWindow) {
 			break
+		}
+		a.order[0] = nil
+		a.order = a.order[1:]
+		a.bodies = max(0, a.bodies-1)
+		if !e.done && !e.gone {
+			a.order = append(a.order, e) // few run at a time, so this ends
+			continue
 		}
 		a.bytes -= len(e.body)
 		e.body = nil
 		if a.entries[e.key] == e {
 			delete(a.entries, e.key)
 		}
-		a.order[0] = nil
-		a.order = a.order[1:]
-		a.bodies = max(0, a.bodies-1)
 	}
 }

@@ -1,0 +1,137 @@
+package core
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/protocol"
+)
+
+func newAnswers() *answers {
+	a := &answers{}
+	a.init()
+	return a
+}
+
+func hashOf(s string) [32]byte { return sha256.Sum256([]byte(s)) }
+
+// ask is begin with a recorded delivery.
+func (a *answers) ask(id, bytes string, now time.Time) (fresh *answer, got *[]byte, refusal *protocol.Error) {
+	got = new([]byte)
+	fresh, refusal = a.begin(answerKey{"actor", "client", id}, hashOf(bytes), now, func(b []byte) { *got = b })
+	return fresh, got, refusal
+}
+
+func wantCode(t *testing.T, what string, err *protocol.Error, want protocol.Code) {
+	t.Helper()
+	if err == nil || err.Code != want {
+		t.Errorf("%s: got %v, want code %s", what, err, want)
+	}
+}
+
+func TestAnswersOnce(t *testing.T) {
+	a, now := newAnswers(), time.Now()
+	e, _, _ := a.ask("1", "x", now)
+	if e == nil {
+		t.Fatal("a new id: got no entry")
+	}
+	// While it runs, the same request waits, another one with its id is refused, and there is nothing to fetch yet.
+	again, early, refusal := a.ask("1", "x", now)
+	if again != nil || refusal != nil || *early != nil {
+		t.Fatalf("repetition of a running request: got entry %v refusal %v answer %q, want it to wait", again, refusal, *early)
+	}
+	_, _, refusal = a.ask("1", "y", now)
+	wantCode(t, "other bytes", refusal, protocol.CodeIDReused)
+	_, refusal = a.fetch(e.key)
+	wantCode(t, "fetch of a running request", refusal, protocol.CodeBusy)
+
+	a.finish(e, []byte("done"))
+	if string(*early) != "done" {
+		t.Errorf("the one that waited: got %q, want the answer", *early)
+	}
+	_, late, refusal := a.ask("1", "x", now)
+	if refusal != nil || string(*late) != "done" {
+		t.Errorf("repetition after the end: got %q and %v, want the stored answer", *late, refusal)
+	}
+	if body, err := a.fetch(e.key); err != nil || string(body) != "done" {
+		t.Errorf("fetch: got %q and %v, want the stored answer", body, err)
+	}
+	_, err := a.fetch(answerKey{"somebody", "client", "1"})
+	wantCode(t, "fetch by another actor", err, protocol.CodeNotFound)
+}
+
+func TestAnswersForget(t *testing.T) {
+	a, now := newAnswers(), time.Now()
+	e, _, _ := a.ask("1", "x", now)
+	_, waiting, _ := a.ask("1", "x", now)
+	a.forget(e, []byte("busy"))
+	if string(*waiting) != "busy" {
+		t.Errorf("the one that waited: got %q, want the refusal", *waiting)
+	}
+	if again, _, refusal := a.ask("1", "other bytes", now); again == nil {
+		t.Errorf("an id refused before admission: got %v, want it free", refusal)
+	}
+}
+
+func TestAnswersWaitersAreBounded(t *testing.T) {
+	a, now := newAnswers(), time.Now()
+	a.ask("1", "x", now)
+	for range limits.RequestsPerConn {
+		if _, _, refusal := a.ask("1", "x", now); refusal != nil {
+			t.Fatalf("repetition within the limit: %v", refusal)
+		}
+	}
+	_, _, refusal := a.ask("1", "x", now)
+	wantCode(t, "one repetition more", refusal, protocol.CodeBusy)
+}
+
+// Bodies leave before hashes: an id whose body is gone must answer expired and never run again.
+func TestAnswersExpire(t *testing.T) {
+	a, now := newAnswers(), time.Now()
+	body := make([]byte, 1<<20)
+	n := limits.DedupBytes/len(body) + 3
+	for i := range n {
+		e, _, _ := a.ask(fmt.Sprint(i), "x", now)
+		a.finish(e, body)
+	}
+	if a.bytes > limits.DedupBytes {
+		t.Errorf("bytes kept: got %d, want at most %d", a.bytes, limits.DedupBytes)
+	}
+	_, _, refusal := a.ask("0", "x", now)
+	wantCode(t, "the oldest", refusal, protocol.CodeExpired)
+	if _, got, refusal := a.ask(fmt.Sprint(n-1), "x", now); refusal != nil || len(*got) != len(body) {
+		t.Errorf("the newest: got %d bytes and %v, want the answer", len(*got), refusal)
+	}
+}
+
+func TestAnswersWindow(t *testing.T) {
+	a, now := newAnswers(), time.Now()
+	running, _, _ := a.ask("running", "x", now)
+	for i := range limits.DedupIDs + 10 {
+		e, _, _ := a.ask(fmt.Sprint(i), "x", now)
+		a.finish(e, []byte("a"))
+	}
+	if len(a.order) > limits.DedupIDs || len(a.entries) > limits.DedupIDs {
+		t.Errorf("ids kept beside a running request: got %d and %d, want at most %d", len(a.order), len(a.entries), limits.DedupIDs)
+	}
+	// A request that still runs is what prevents a second run: it stays.
+	if _, _, refusal := a.ask("running", "x", now); refusal != nil {
+		t.Errorf("running request at the end of the window: got %v, want it to wait", refusal)
+	}
+	a.finish(running, []byte("a"))
+	a.ask("one more", "x", now)
+	if len(a.order) > limits.DedupIDs || len(a.entries) > limits.DedupIDs {
+		t.Errorf("ids kept: got %d and %d, want at most %d", len(a.order), len(a.entries), limits.DedupIDs)
+	}
+	if e, _, refusal := a.ask("one more", "x", now.Add(limits.DedupWindow+time.Second)); e != nil || refusal != nil {
+		t.Errorf("old but running: got entry %v and %v, want it to wait", e, refusal)
+	}
+	later, _, _ := a.ask("later", "x", now.Add(2*limits.DedupWindow))
+	a.finish(later, nil)
+	if len(a.entries) > 3 {
+		t.Errorf("after two windows: got %d ids, want the old ones gone", len(a.entries))
+	}
+}
