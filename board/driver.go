@@ -1,10 +1,14 @@
 package board
 
 import (
+	"errors"
 	"time"
 
 	"github.com/pal-terminal/pal/hw"
 )
+
+// ErrUnknownName is wrapped by the errors of a Simulator about a name that is nothing on the board.
+var ErrUnknownName = errors.New("no such thing on this board")
 
 // Driver reaches the hardware of one board. Pins are indices into Description.Pins. A driver enforces no rules; it does
 // what it is told or returns an error, and never changes a pin's configuration because somebody looked at it.
@@ -20,9 +24,9 @@ type Driver interface {
 	Get(pin int) (int, error)
 	// ReadADC samples an analogue input: 12 bits (0 to 4095) and microvolts at the pin.
 	ReadADC(pin int) (raw int, microvolts int64, err error)
-	// Watch reports level changes of a line, in order, until cancel. fn is called from a goroutine of the driver or of whoever changed
-	// the level; it must not block and must not call the driver. When cancel has returned, fn is not called again; cancel
-	// must not be called from fn.
+	// Watch reports level changes of a line, in order, until cancel. fn is called from a goroutine of the driver or of
+	// whoever changed the level; it must not block and must not call the driver. When cancel has returned, fn is not called
+	// again; cancel must not be called from fn and may be called twice.
 	Watch(pin int, edges hw.Edges, fn func(rose bool, at time.Time)) (cancel func(), err error)
 	// Halt makes every output the driver holds inert, as far as the hardware allows, without closing.
 	Halt() error
