@@ -25,7 +25,7 @@ import (
 // knows the programs of hwtest and the misdeeds of this package by their text instead of running Python.
 //
 // Roles say what happens before a job can: "good", "words" (a message and exit 3), "trickle" (ready late, after the file
-// "go" appears in the cache folder), "hasty" (a call before ready), "double" (ready twice).
+// "go" appears in the cache folder), "dwindling" (good twice, then as words), "hasty" (a call before ready), "double" (ready twice).
 func fakeMachine(role string, args []string) int {
 	flags := flag.NewFlagSet("fake", flag.ContinueOnError)
 	cache := flags.String("cache", "", "")
@@ -51,6 +51,11 @@ func fakeMachine(role string, args []string) int {
 		return 3
 	case "trickle":
 		await(func() bool { _, err := os.Stat(filepath.Join(*cache, "go")); return err == nil })
+	case "dwindling":
+		if info, err := os.Stat(filepath.Join(*cache, "starts")); err != nil || info.Size() > 2 {
+			fmt.Fprintln(os.Stderr, "no more machines")
+			return 3
+		}
 	case "hasty":
 		f.send(&frame.Call{Call: hw.Call{Op: hw.OpPinRead}})
 	case "double":
@@ -128,27 +133,39 @@ func (f *fake) beat() {
 	}
 }
 
+// receive reads one record; nil is the end of the channel.
+func receive(in *bufio.Reader) any {
+	var head [frame.HeaderBytes]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		return nil
+	}
+	n, err := frame.Length(head)
+	if err != nil {
+		panic(err)
+	}
+	body := make([]byte, n)
+	if _, err := io.ReadFull(in, body); err != nil {
+		return nil
+	}
+	rec, err := frame.Decode(body)
+	if err != nil {
+		panic(err)
+	}
+	return rec
+}
+
 func (f *fake) serve() int {
 	in := bufio.NewReader(f.conn)
 	for {
-		var head [frame.HeaderBytes]byte
-		if _, err := io.ReadFull(in, head[:]); err != nil {
-			return 0
-		}
-		n, err := frame.Length(head)
-		if err != nil {
-			panic(err)
-		}
-		body := make([]byte, n)
-		if _, err := io.ReadFull(in, body); err != nil {
-			return 0
-		}
-		rec, err := frame.Decode(body)
-		if err != nil {
-			panic(err)
-		}
+		rec := receive(in)
 		switch r := rec.(type) {
+		case nil:
+			return 0
 		case frame.Run:
+			if n, ok := strings.CutPrefix(r.Job.Code, calls); ok {
+				f.callAway(in, r.Seq, n)
+				continue
+			}
 			f.start(r)
 			if r.Job.Code == deafness {
 				select {}
@@ -171,6 +188,23 @@ func (f *fake) serve() int {
 			panic(fmt.Sprintf("unexpected %T", rec))
 		}
 	}
+}
+
+// callAway makes n calls on this goroutine, as a real machine does: no hand-over inside the fake takes part in what the
+// benchmark measures.
+func (f *fake) callAway(in *bufio.Reader, seq uint32, count string) {
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		panic(err)
+	}
+	call := frame.Call{Seq: seq, Call: hw.Call{Op: hw.OpPinWrite, Pin: 3, A: 1}}
+	for range n {
+		f.send(&call)
+		if reply, ok := receive(in).(*frame.Reply); !ok {
+			panic(fmt.Sprintf("answer: %T", reply))
+		}
+	}
+	f.send(frame.Done{Seq: seq})
 }
 
 // start runs a job on a goroutine of its own, so that interrupts and replies are read meanwhile.
@@ -328,14 +362,6 @@ func (j *fakeJob) special() hw.Outcome {
 	switch {
 	case code == inspect:
 		j.print(hw.Stdout, surroundings())
-	case strings.HasPrefix(code, calls):
-		n, err := strconv.Atoi(code[len(calls):])
-		if err != nil {
-			return raised("ValueError", err.Error(), 1)
-		}
-		for range n {
-			j.call(hw.Call{Op: hw.OpPinWrite, Pin: 3, A: 1})
-		}
 	case code == slowEnd:
 		j.pin(hw.ModeOut)
 		<-j.stop

@@ -183,8 +183,11 @@ func TestKilledFromOutside(t *testing.T) {
 					t.Errorf("outcome: got %+v, want killed by SIGKILL", out)
 				}
 			}
-			if n := b.next(t, hw.NoticeRestarted); n.Cause != "killed by SIGKILL" || n.Took <= 0 {
-				t.Errorf("notice: got %+v, want killed by SIGKILL and the time it took", n)
+			if n := <-b.notices; n.Kind != hw.NoticeLost || n.Cause != "killed by SIGKILL" {
+				t.Errorf("first notice: got %+v, want the loss by SIGKILL", n)
+			}
+			if n := <-b.notices; n.Kind != hw.NoticeRestarted || n.Cause != "killed by SIGKILL" || n.Took <= 0 {
+				t.Errorf("second notice: got %+v, want the restart after SIGKILL and the time it took", n)
 			}
 			if got := m.Generation(); got != gen+1 {
 				t.Errorf("generation: got %d, want %d", got, gen+1)
@@ -193,6 +196,30 @@ func TestKilledFromOutside(t *testing.T) {
 			b.none(t)
 		})
 	}
+}
+
+// A loss is told at once, also when there is nothing to replace the machine with.
+func TestLostWithoutReplacement(t *testing.T) {
+	t.Parallel()
+	b := fakes(t, "dwindling", inFolder(t.TempDir()))
+	m := b.Executor("agent")
+	works(t, m)
+	eventually(t, "a standby", func() bool { return b.Status().Standby })
+	for _, kind := range []hw.NoticeKind{hw.NoticeLost, hw.NoticeRestarted, hw.NoticeLost} {
+		if kind == hw.NoticeLost {
+			if err := unix.Kill(m.Status().Pid, unix.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := <-b.notices; n.Kind != kind {
+			t.Fatalf("notice: got %+v, want kind %d", n, kind)
+		}
+	}
+	out, _ := runs(t, m, hwtest.Hello)
+	if out.Started || !out.Died || !strings.Contains(out.Cause, "no more machines") {
+		t.Errorf("outcome: got %+v, want no machine and the reason", out)
+	}
+	b.none(t)
 }
 
 // What a machine started dies with it, also when it holds the machine's channel and standard error open.

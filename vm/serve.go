@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -158,6 +159,9 @@ func (s *server) finish(r frame.Done) error {
 	s.mu.Unlock()
 	s.barren.Store(0)
 	job.done <- out
+	// Run goes on here and now; otherwise it waits until another thread steals it from this one, which is about to block in
+	// a read (measured: 31 µs instead of 54 µs for an empty job).
+	runtime.Gosched()
 	return nil
 }
 

@@ -74,6 +74,7 @@ func TestExecutor(t *testing.T, factory Factory) {
 		{"kill", testKill},
 		{"ended-context", testEndedContext},
 		{"reset", testReset},
+		{"generation", testGeneration},
 		{"many-jobs", testMany},
 		{"close-idle", testCloseIdle},
 		{"close-running", testCloseRunning},
@@ -408,6 +409,24 @@ func testReset(t *testing.T, ex hw.Executor) {
 		t.Errorf("generation: got %d, want %d", got, gen+1)
 	}
 	unknown(t, ex, Exec("a", Show))
+}
+
+func testGeneration(t *testing.T, ex hw.Executor) {
+	out, _ := run(t, ex, Exec("a", Keep))
+	wellDone(t, out)
+	job := Exec("a", Show)
+	job.Generation = ex.Generation()
+	out, _ = run(t, ex, job)
+	wellDone(t, out)
+	if err := ex.Reset(t.Context()); err != nil {
+		t.Fatalf("Reset: %v", err)
+	}
+	job = Exec("a", Drive)
+	job.Generation = ex.Generation() - 1
+	out, s := run(t, ex, job)
+	if !out.Stale || out.Started || out.Died || len(s.Calls()) > 0 {
+		t.Errorf("job for the machine before: got %+v and %d calls, want a stale one that was not started", out, len(s.Calls()))
+	}
 }
 
 func testMany(t *testing.T, ex hw.Executor) {
