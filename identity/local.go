@@ -56,7 +56,7 @@ func (s *Store) ensure(name string, class Class, scopes ...Scope) (string, error
 	if err != nil {
 		return "", fmt.Errorf("read the token of %s: %w", name, err)
 	}
-	want := Info{Name: name, Class: class, Scopes: scopes, Created: s.now()}
+	want := Info{Name: name, Class: class, Scopes: scopes, Created: s.clock()}
 	s.mu.RLock()
 	have, ok := s.entries[name]
 	s.mu.RUnlock()

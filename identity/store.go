@@ -97,7 +97,7 @@ func (s *Store) Create(name string, class Class, scopes []Scope, ask bool, ttl t
 	s.change.Lock()
 	defer s.change.Unlock()
 	s.expire()
-	info := Info{Name: name, Class: class, Scopes: slices.Clone(scopes), Ask: ask, Created: s.now()}
+	info := Info{Name: name, Class: class, Scopes: slices.Clone(scopes), Ask: ask, Created: s.clock()}
 	if ttl > 0 {
 		info.Expires = info.Created.Add(ttl)
 	}
@@ -254,6 +254,10 @@ func (s *Store) notify(name string) {
 		f(name)
 	}
 }
+
+// clock returns the time as the file keeps it: wall clock, in milliseconds. A monotonic reading would stand still while the
+// machine sleeps and let tokens live longer.
+func (s *Store) clock() time.Time { return time.UnixMilli(s.now().UnixMilli()) }
 
 func (s *Store) put(e entry) {
 	s.mu.Lock()

@@ -111,10 +111,11 @@ func (r tokenRow) entry() (entry, error) {
 	if err := e.validate(); err != nil {
 		return entry{}, err
 	}
-	if n, err := hex.Decode(e.hash[:], []byte(r.SHA256[:min(len(r.SHA256), 2*len(e.hash))])); err != nil ||
-		n != len(e.hash) || len(r.SHA256) != 2*len(e.hash) {
+	hash, err := hex.DecodeString(r.SHA256)
+	if err != nil || len(hash) != len(e.hash) {
 		return entry{}, fmt.Errorf("%w: sha256 must be %d hexadecimal digits", ErrInvalid, 2*len(e.hash))
 	}
+	copy(e.hash[:], hash)
 	return e, nil
 }
 
