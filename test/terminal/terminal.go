@@ -1,0 +1,176 @@
+//go:build unix
+
+// Package terminal puts a whole terminal together inside a test: the real guard, the simulated board, real machines in real
+// processes, reachable over an in-memory pipe or a WebSocket. It is what `pal up` wires, without the command around it.
+package terminal
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/sim"
+	"github.com/pal-terminal/pal/core"
+	"github.com/pal-terminal/pal/hw"
+	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/pin"
+	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/test/palbin"
+	"github.com/pal-terminal/pal/transport"
+	"github.com/pal-terminal/pal/transport/ws"
+	"github.com/pal-terminal/pal/vm"
+)
+
+// Terminal is a running terminal.
+type Terminal struct {
+	Core     *core.Core
+	Table    *pin.Table
+	Sim      board.Simulator
+	Pool     *vm.Pool
+	Identity *identity.Store
+	Human    string // token of a human with every scope
+	Agent    string // token of an agent that may read, exec and actuate
+	URL      string // ws://…/pal
+
+	t testing.TB
+}
+
+// Name is the terminal's own name.
+const Name = "test-terminal"
+
+// Start starts a terminal on desc, nil for bench-sim, that ends with the test.
+func Start(t testing.TB, desc *board.Description) *Terminal {
+	t.Helper()
+	if desc == nil {
+		var err error
+		if desc, err = board.Builtin("bench-sim"); err != nil {
+			t.Fatalf("board: %v", err)
+		}
+	}
+	x := &Terminal{t: t}
+	x.tokens()
+	driver, err := sim.New(desc, sim.Options{})
+	if err != nil {
+		t.Fatalf("simulated board: %v", err)
+	}
+	x.Sim = driver
+	events := core.NewEvents()
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if x.Table, err = pin.New(desc, driver, pin.Options{OnEvent: events.Pin, Log: log}); err != nil {
+		t.Fatalf("pin table: %v", err)
+	}
+	ready := make(chan struct{})
+	x.Pool, err = vm.NewPool(vm.Config{
+		Command: []string{palbin.Build(t), "vm"}, CacheDir: CacheDir(t), Board: desc.Name, Version: "test", Log: log,
+		Notify: func(label string, n hw.Notice) { <-ready; x.Core.Notice(label, n) },
+	})
+	if err != nil {
+		t.Fatalf("machines: %v", err)
+	}
+	cfg := core.Config{
+		Terminal: Name, Product: "pal test", Board: desc, Table: x.Table, Agent: x.Pool.Executor(core.MachineAgent), Sim: driver,
+		Identity: x.Identity, Events: events, Log: log,
+	}
+	if desc.Mode == board.ModeEngineering {
+		cfg.BoardVM = x.Pool.Executor(core.MachineBoard)
+	}
+	if x.Core, err = core.New(cfg); err != nil {
+		t.Fatalf("core: %v", err)
+	}
+	close(ready)
+	t.Cleanup(func() {
+		ctx, done := context.WithTimeout(context.Background(), 10*time.Second)
+		defer done()
+		if err := errors.Join(x.Core.Close(ctx), x.Pool.Close(), driver.Close()); err != nil {
+			t.Errorf("end terminal: %v", err)
+		}
+	})
+	x.listen()
+	return x
+}
+
+func (x *Terminal) tokens() {
+	x.t.Helper()
+	store, err := identity.Open(x.t.TempDir(), time.Now)
+	if err != nil {
+		x.t.Fatalf("identity: %v", err)
+	}
+	local, err := store.EnsureLocal()
+	if err != nil {
+		x.t.Fatalf("identity: %v", err)
+	}
+	x.Identity, x.Human, x.Agent = store, local.Human, local.Agent
+}
+
+// Pipe opens an in-memory connection with a token.
+func (x *Terminal) Pipe(token string) transport.Conn {
+	near, far := transport.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		x.Core.Serve(context.Background(), link{far}, core.Peer{Transport: "pipe", Remote: "pipe", Credential: token}) //nolint:errcheck // how a connection ended is not what tests of it look at
+	}()
+	x.t.Cleanup(func() { near.Close("test is over"); <-done }) //nolint:errcheck // it may have been closed by the test
+	return near
+}
+
+// Dial opens a WebSocket connection with a token.
+func (x *Terminal) Dial(token string) transport.Conn {
+	x.t.Helper()
+	conn, err := ws.Dial(x.t.Context(), x.URL, token, "")
+	if err != nil {
+		x.t.Fatalf("dial: %v", err)
+	}
+	x.t.Cleanup(func() { conn.Close("test is over") }) //nolint:errcheck // it may have been closed by the test
+	return conn
+}
+
+func (x *Terminal) listen() {
+	x.t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		x.t.Fatalf("listen: %v", err)
+	}
+	endpoint := ws.Handler(ws.Options{
+		Admit: func(info transport.Info) (func(), error) { return func() {}, x.Core.Admit(peer(info)) },
+		Accept: func(ctx context.Context, conn transport.Conn) {
+			x.Core.Serve(ctx, link{conn}, peer(conn.Info())) //nolint:errcheck // as above
+		},
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/pal", endpoint)
+	server := ws.NewServer(mux, slog.New(slog.DiscardHandler))
+	served := make(chan struct{})
+	go func() { defer close(served); server.Serve(listener) }() //nolint:errcheck // ends with the test
+	x.URL = "ws://" + listener.Addr().String() + "/pal"
+	x.t.Cleanup(func() {
+		ctx, done := context.WithTimeout(context.Background(), 5*time.Second)
+		defer done()
+		endpoint.Close(ctx, "test is over") //nolint:errcheck // connections may be gone
+		server.Close()                      //nolint:errcheck // connections may be gone
+		<-served
+	})
+}
+
+func peer(i transport.Info) core.Peer {
+	return core.Peer{Transport: i.Transport, Remote: i.Remote, Credential: i.Credential, Client: i.Client}
+}
+
+// link is a transport.Conn as core sees it.
+type link struct{ transport.Conn }
+
+func (l link) Read(ctx context.Context) ([]byte, error) {
+	m, err := l.Conn.Read(ctx)
+	switch {
+	case errors.Is(err, transport.ErrTooLarge):
+		return nil, &protocol.Error{Code: protocol.CodeTooLarge, Message: "the message is too large"}
+	case errors.Is(err, transport.ErrNotText):
+		return nil, &protocol.Error{Code: protocol.CodeBadJSON, Message: "messages are text in UTF-8"}
+	}
+	return m, err
+}
