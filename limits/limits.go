@@ -78,6 +78,9 @@ const (
 	VMStartTimeout    = 30 * time.Second
 	FrameBytes        = 128 << 10
 	VMOpenFiles       = 32
+	FlashBytes        = 4 << 20 // all files in /flash
+	FlashFiles        = 512
+	FileBytes         = 1 << 20
 	VMRespawnFirst    = 100 * time.Millisecond
 	VMRespawnLongest  = 5 * time.Second
 	OutputChunk       = 4 << 10
@@ -108,4 +111,13 @@ const (
 	RefusalTimeout    = 200 * time.Millisecond
 	InterruptWait     = time.Second // a client waits so long for the result of what it interrupted
 	StateFileBytes    = 64 << 10
+)
+
+// Bounds on commands.
+const (
+	StopPatience  = 10 * time.Second       // `pal stop` tries so long to get past a busy door
+	StopRetry     = 100 * time.Millisecond // between its tries
+	PinsWatch     = 200 * time.Millisecond // between two looks of `pal pins --watch`
+	TypeAheadSize = 64 << 10               // bytes typed into the REPL while code runs
+	HistoryLines  = 1000                   // of the REPL, kept in the state folder
 )
