@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/coder/websocket"
@@ -45,7 +46,7 @@ func dial(ctx context.Context, address, token, client string, trust *tls.Config)
 	if client != "" {
 		header.Set(clientHeader, client)
 	}
-	var raw net.Conn
+	raw := &heardConn{}
 	httpClient := &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
@@ -55,8 +56,12 @@ func dial(ctx context.Context, address, token, client string, trust *tls.Config)
 			DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 				var dialer net.Dialer
 				c, err := dialer.DialContext(ctx, network, addr)
-				raw = c
-				return c, err
+				if err != nil {
+					return nil, err
+				}
+				raw.Conn = c
+				raw.connected.Store(true)
+				return raw, nil
 			},
 		},
 	}
@@ -64,13 +69,28 @@ func dial(ctx context.Context, address, token, client string, trust *tls.Config)
 		HTTPClient: httpClient, HTTPHeader: header, CompressionMode: websocket.CompressionDisabled,
 	})
 	if err != nil {
-		return nil, dialError(ctx, u, resp, err)
+		return nil, dialError(ctx, u, raw, resp, err)
 	}
 	return newConn(ws, raw, transport.Info{Transport: "ws", Remote: u.Host, Client: client}), nil
 }
 
+// heardConn remembers whether the other side said anything. It is made for one attempt and stays the connection's socket.
+type heardConn struct {
+	net.Conn  // set once, before connected
+	connected atomic.Bool
+	heard     atomic.Bool
+}
+
+func (h *heardConn) Read(p []byte) (int, error) {
+	n, err := h.Conn.Read(p)
+	if n > 0 && !h.heard.Load() {
+		h.heard.Store(true)
+	}
+	return n, err
+}
+
 // dialError says what stands in the way, in words for who typed the address.
-func dialError(ctx context.Context, u *url.URL, resp *http.Response, err error) error {
+func dialError(ctx context.Context, u *url.URL, raw *heardConn, resp *http.Response, err error) error {
 	if resp != nil {
 		said := refusal(resp)
 		switch resp.StatusCode {
@@ -96,8 +116,8 @@ func dialError(ctx context.Context, u *url.URL, resp *http.Response, err error) 
 		return fmt.Errorf("nothing listens at %s: is `pal up` running? (%w)", u.Host, syscall.ECONNREFUSED)
 	case errors.As(err, &noHost):
 		return fmt.Errorf("dial %s: %w", u.Host, noHost)
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		// A listener that is too full even to answer closes the socket.
+	case raw.connected.Load() && !raw.heard.Load():
+		// A listener that is too full even to answer closes the socket. net/http has several errors for it, some unexported.
 		return fmt.Errorf("dial %s: %w: the connection was closed before an answer came", u.Host, transport.ErrBusy)
 	}
 	return fmt.Errorf("dial %s: %w", u.Host, err)

@@ -79,7 +79,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.log.Debug("websocket handshake refused", "remote", info.Remote, "err", err)
 		return // Accept has answered
 	}
-	keep(r.Context())
+	Keep(r.Context())
 	c := newConn(ws, catch.raw, info)
 	if !e.add(c) {
 		_ = c.Close("shutting down")

@@ -121,8 +121,9 @@ func (l *Listener) leave(s *socket) {
 const fullAnswer = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\n" +
 	"Connection: close\r\nContent-Length: 33\r\n\r\nbusy: too many open connections.\n"
 
-// tell answers 503 and closes. It reads what the peer sends meanwhile: closing a socket with unread bytes resets it, and
-// the answer would be lost. When enough are being told, the socket is just closed.
+// tell answers 503 and closes. It waits for the request to begin, since clients take an answer before it for a fault, and
+// reads the rest of it afterwards: closing a socket with unread bytes resets it, and the answer would be lost. When enough
+// are being told, the socket is just closed.
 func (l *Listener) tell(c net.Conn) {
 	if !l.mayTell() {
 		_ = c.Close()
@@ -133,6 +134,9 @@ func (l *Listener) tell(c net.Conn) {
 		defer func() { <-l.telling }()
 		defer c.Close()
 		_ = c.SetDeadline(time.Now().Add(limits.RefusalTimeout))
+		if _, err := c.Read(make([]byte, 1)); err != nil {
+			return // a silent socket gets silence
+		}
 		if _, err := io.WriteString(c, fullAnswer); err != nil {
 			return
 		}
@@ -214,8 +218,9 @@ func socketContext(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// keep marks the socket of a request as identified.
-func keep(ctx context.Context) {
+// Keep marks the socket of a request as identified, so that it does not make way for newcomers. [Endpoint] does it for
+// connections it admitted; a handler that streams for long to somebody identified does it too, and bounds how many.
+func Keep(ctx context.Context) {
 	s, ok := ctx.Value(socketKey{}).(*socket)
 	if !ok {
 		return

@@ -300,7 +300,7 @@ func TestProtocolViolation(t *testing.T) {
 			if _, err := socket.Write(frame); err != nil {
 				t.Fatalf("write: %v", err)
 			}
-			if err := socket.(*net.TCPConn).CloseWrite(); err != nil {
+			if err := socket.(*heardConn).Conn.(*net.TCPConn).CloseWrite(); err != nil {
 				t.Fatalf("close write: %v", err)
 			}
 			if got, err := (<-conns).Read(t.Context()); !errors.Is(err, transport.ErrClosed) {
