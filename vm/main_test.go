@@ -3,6 +3,7 @@ package vm_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -18,6 +19,9 @@ import (
 	"github.com/pal-terminal/pal/vm"
 )
 
+// compiled is a cache folder that the real machines of one test process share, so that the engine is compiled once.
+var compiled string
+
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "fake" {
 		os.Exit(fakeMachine(os.Args[2], os.Args[3:]))
@@ -25,10 +29,19 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "guard" {
 		os.Exit(fakeGuard(os.Args[2]))
 	}
+	var err error
+	if compiled, err = os.MkdirTemp("", "pal-vm-test-"); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
 	goroutines, files := runtime.NumGoroutine(), descriptors()
 	code := m.Run()
-	if code == 0 {
+	if fuzzing := flag.Lookup("test.fuzz").Value.String() != ""; code == 0 && !fuzzing { // a fuzzing engine keeps its own
 		code = leaks(goroutines, files)
+	}
+	if err := os.RemoveAll(compiled); err != nil {
+		fmt.Println(err)
+		code = 1
 	}
 	os.Exit(code)
 }
