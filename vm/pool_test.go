@@ -2,6 +2,7 @@ package vm_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -168,6 +169,29 @@ func TestWhatTheChildIsGiven(t *testing.T) {
 	if d := cmp.Diff(want, s.Text(hw.Stdout)); d != "" {
 		t.Errorf("the child's surroundings (-want +got):\n%s", d)
 	}
+}
+
+// Callers serialise jobs; one that does not is refused and harms nothing.
+func TestSecondJobIsRefused(t *testing.T) {
+	t.Parallel()
+	b := fakes(t, "good")
+	m := b.Executor("agent")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s := &hwtest.Sink{T: t, Answer: func(c hw.Call) (hw.Reply, bool) {
+		if c.Op == hw.OpPinMode {
+			out, second := runs(t, m, hwtest.Drive)
+			if out.Started || out.Died || out.Cause == "" || len(second.Calls()) > 0 {
+				t.Errorf("second job: got %+v and %d calls, want a refusal", out, len(second.Calls()))
+			}
+			cancel()
+		}
+		return hw.Reply{}, false
+	}}
+	if out := s.Run(ctx, m, hwtest.Exec("", hwtest.Endless)); out.Died || out.Rung != hw.RungInterrupt {
+		t.Errorf("first job: got %+v, want rung %d", out, hw.RungInterrupt)
+	}
+	works(t, m)
 }
 
 func TestJobThatIsTooLong(t *testing.T) {
