@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/protocol"
+)
+
+func newEvents(a *app) *cobra.Command {
+	var (
+		follow bool
+		since  uint64
+	)
+	cmd := &cobra.Command{
+		Use:     "events [NAME ...]",
+		Short:   "what happened: the events that the terminal still holds",
+		Example: "  pal events --json\n  pal events -f estop core1_restarted\n  pal events --since 120",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			c, err := a.dial(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return a.events(cmd.Context(), c, names, since, follow)
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what happens, until interrupted")
+	cmd.Flags().Uint64Var(&since, "since", 0, "only events after this seq")
+	return cmd
+}
+
+// events prints the ring and, when asked to follow, what comes after it. All events are asked for, whatever is shown: the
+// ring's end is known by its newest seq, which may be of any name.
+func (a *app) events(ctx context.Context, c *client.Client, names []string, since uint64, follow bool) error {
+	status, err := c.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if !follow && since >= status.EventSeq {
+		return nil
+	}
+	events, cancel, err := c.Subscribe(ctx, nil, &since)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	for {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				return c.Err()
+			}
+			if !follow && e.Seq > status.EventSeq {
+				return nil
+			}
+			if len(names) == 0 || slices.Contains(names, e.Event) {
+				if err := a.printEvent(&e); err != nil {
+					return err
+				}
+			}
+			if !follow && e.Seq == status.EventSeq {
+				return nil
+			}
+		case <-ctx.Done():
+			if follow {
+				return nil // being interrupted is how following ends
+			}
+			return ctx.Err()
+		}
+	}
+}
+
+func (a *app) printEvent(e *protocol.Event) error {
+	if a.json {
+		return a.printAnswer(e)
+	}
+	if e.Dropped > 0 {
+		if _, err := fmt.Fprintf(a.stdout, "(%d events were lost here)\n", e.Dropped); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(a.stdout, "%6d  %s  %-18s %s\n", e.Seq, clock(e.TimestampMS), e.Event, e.Data)
+	return err
+}

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/protocol"
+)
+
+// execFlags are the options of commands that run code.
+type execFlags struct {
+	timeout   time.Duration
+	session   string
+	stream    bool
+	echo      bool
+	maxOutput int64
+}
+
+func (f *execFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.DurationVar(&f.timeout, "timeout", 0, "deadline, such as 500ms (default: the terminal's, 30s)")
+	flags.StringVar(&f.session, "session", "", "session to run in; `new` is one that is thrown away (default: your own)")
+	flags.BoolVar(&f.stream, "stream", false, "print output while the code runs")
+	flags.BoolVar(&f.echo, "echo", false, "print the values of expressions, as a REPL does (default: for code of one line)")
+	flags.Int64Var(&f.maxOutput, "max-output", 0, fmt.Sprintf("bytes of output kept, at most %d (default %d)", limits.OutputMax, limits.OutputDefault))
+}
+
+// request makes the exec of code with the flags that were given.
+func (f *execFlags) request(cmd *cobra.Command, code string) (protocol.Exec, error) {
+	e := protocol.Exec{Code: code, Session: f.session}
+	if cmd.Flags().Changed("timeout") {
+		if f.timeout < time.Millisecond {
+			return e, usagef("--timeout must be positive, such as 500ms")
+		}
+		ms := f.timeout.Milliseconds()
+		e.TimeoutMS = &ms
+	}
+	if cmd.Flags().Changed("echo") {
+		e.Echo = &f.echo
+	}
+	if cmd.Flags().Changed("max-output") {
+		e.MaxOutput = &f.maxOutput
+	}
+	return e, nil
+}
+
+func newExec(a *app) *cobra.Command {
+	var flags execFlags
+	cmd := &cobra.Command{
+		Use:   "exec [CODE | FILE | -]",
+		Short: "run MicroPython and print what it prints",
+		Long: "exec runs MicroPython on the terminal and prints its output; standard error goes to standard error.\n\n" +
+			"The argument is code, the name of a file that exists, or - for standard input, which is also read when there is no\n" +
+			"argument. Names survive from one exec to the next, as on a board. Ctrl-C interrupts the code.",
+		Example: "  pal exec 'from machine import Pin; Pin(5, Pin.OUT).on()'\n" +
+			"  pal exec --timeout 500ms blink.py\n  echo 'print(1 + 1)' | pal exec -",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			code, err := a.code(args)
+			if err != nil {
+				return err
+			}
+			req, err := flags.request(cmd, code)
+			if err != nil {
+				return err
+			}
+			return a.runOnce(cmd.Context(), req, flags.stream)
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func newEval(a *app) *cobra.Command {
+	var flags execFlags
+	cmd := &cobra.Command{
+		Use:     "eval EXPR",
+		Short:   "print the value of a MicroPython expression",
+		Long:    "eval prints the value of an expression as JSON; a text is printed without quotes, and what JSON cannot hold as its repr.",
+		Example: "  pal eval 'ADC(1).read()'",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req, err := flags.request(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			req.Eval = true
+			return a.runOnce(cmd.Context(), req, false)
+		},
+	}
+	cmd.Flags().DurationVar(&flags.timeout, "timeout", 0, "deadline, such as 500ms (default: the terminal's, 30s)")
+	cmd.Flags().StringVar(&flags.session, "session", "", "session to evaluate in (default: your own)")
+	return cmd
+}
+
+func newRun(a *app) *cobra.Command {
+	var flags execFlags
+	cmd := &cobra.Command{
+		Use:     "run FILE",
+		Short:   "run a MicroPython file, printing output as it comes",
+		Example: "  pal run blink.py --timeout 10s",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			code, err := a.readCode(args[0])
+			if err != nil {
+				return err
+			}
+			req, err := flags.request(cmd, code)
+			if err != nil {
+				return err
+			}
+			return a.runOnce(cmd.Context(), req, true)
+		},
+	}
+	flags.add(cmd)
+	if err := cmd.Flags().MarkHidden("stream"); err != nil { // run always does
+		panic(err)
+	}
+	return cmd
+}
+
+// code returns what the argument of exec stands for.
+func (a *app) code(args []string) (string, error) {
+	if len(args) == 0 || args[0] == "-" {
+		if len(args) == 0 && isTerminal(a.stdin) {
+			return "", usagef("nothing to run: give code, a file, or - for standard input")
+		}
+		return a.readAll(a.stdin, "standard input")
+	}
+	word := args[0]
+	if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+		return a.readCode(word)
+	}
+	if strings.HasSuffix(word, ".py") && !strings.ContainsAny(word, " \n;()=") {
+		return "", usagef("there is no file %s", word)
+	}
+	return word, nil
+}
+
+func (a *app) readCode(name string) (string, error) {
+	if name == "-" {
+		return a.readAll(a.stdin, "standard input")
+	}
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", usagef("there is no file %s", name)
+	}
+	if err != nil {
+		return "", usage(err)
+	}
+	defer file.Close()
+	return a.readAll(file, name)
+}
+
+func (a *app) readAll(r io.Reader, name string) (string, error) {
+	code, err := io.ReadAll(io.LimitReader(r, limits.CodeBytes+1))
+	if err != nil {
+		return "", usage(fmt.Errorf("read %s: %w", name, err))
+	}
+	if len(code) > limits.CodeBytes {
+		return "", usagef("%s is longer than the %d bytes that one exec may have", name, limits.CodeBytes)
+	}
+	return string(code), nil
+}
+
+// runOnce connects, runs one exec and prints what came of it.
+func (a *app) runOnce(ctx context.Context, req protocol.Exec, stream bool) error {
+	c, err := a.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // the result is here or its error is told; a failing goodbye changes neither
+	return a.execute(ctx, c, req, stream, a.stdout, a.stderr)
+}
+
+// execute runs one exec, prints its output, value and fate, and returns the error that the exit code is made of.
+func (a *app) execute(ctx context.Context, c *client.Client, req protocol.Exec, stream bool, stdout, stderr io.Writer) error {
+	live := liveOutput{stdout: stdout, stderr: stderr}
+	var onOutput func(*protocol.Output)
+	if stream && !a.json {
+		onOutput = live.take
+	}
+	result, err := c.ExecStream(ctx, req, onOutput)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return errors.Join(a.printAnswer(result), quiet(resultError(result)))
+	}
+	if err := live.finish(result); err != nil {
+		return err
+	}
+	if req.Eval && !result.Error {
+		if _, err := fmt.Fprintln(stdout, text(result.Value)); err != nil {
+			return err
+		}
+	}
+	for _, line := range remarks(result) {
+		fmt.Fprintln(stderr, "pal: "+line)
+	}
+	return quiet(resultError(result))
+}
+
+// quiet marks an error as told already.
+func quiet(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &silent{err}
+}
+
+// remarks returns what a result has to say beyond the program's own output.
+func remarks(r *protocol.Result) []string {
+	var lines []string
+	switch {
+	case r.Code == protocol.CodeDeadline && r.Rung <= 1:
+		lines = append(lines, fmt.Sprintf("deadline after %d ms, rung %d: the code was interrupted, names and state survive", r.ExecTimeMS, r.Rung))
+	case r.Code == protocol.CodeDeadline:
+		lines = append(lines, fmt.Sprintf("deadline after %d ms, rung %d: the machine was killed and replaced, sessions start empty", r.ExecTimeMS, r.Rung))
+	case r.Error && r.Exception == nil && r.Message != "":
+		lines = append(lines, r.Message+nearest(r.Nearest))
+	case r.Code == protocol.CodeInterrupted:
+		lines = append(lines, "interrupted")
+	}
+	if r.VMRestarted && r.Code != protocol.CodeDeadline {
+		lines = append(lines, "the machine was replaced: sessions start empty")
+	}
+	if r.Truncated {
+		lines = append(lines, fmt.Sprintf("output was cut, %d bytes are missing: see --max-output", r.DroppedBytes))
+	}
+	if r.EffectsRefused > 0 {
+		lines = append(lines, fmt.Sprintf("%d hardware calls were refused by the guard", r.EffectsRefused))
+	}
+	return lines
+}
+
+func nearest(allowed []string) string {
+	if len(allowed) == 0 {
+		return ""
+	}
+	return " (allowed: " + strings.Join(allowed, ", ") + ")"
+}
+
+// liveOutput prints output as it comes. A result repeats all of it, so when a piece was lost on the way printing pauses
+// there and goes on with the result.
+type liveOutput struct {
+	stdout, stderr io.Writer
+	seen           [2]strings.Builder // what was printed to stdout and stderr
+	next           int
+	gap            bool
+	err            error
+}
+
+func (l *liveOutput) take(o *protocol.Output) {
+	l.gap = l.gap || o.Seq != l.next
+	l.next++
+	if !l.gap {
+		l.print(o.Stream == "stderr", o.Data)
+	}
+}
+
+func (l *liveOutput) print(stderr bool, data string) {
+	w, seen := l.stdout, &l.seen[0]
+	if stderr {
+		w, seen = l.stderr, &l.seen[1]
+	}
+	seen.WriteString(data)
+	if _, err := io.WriteString(w, data); err != nil {
+		l.err = errors.Join(l.err, fmt.Errorf("print output: %w", err))
+	}
+}
+
+// finish prints what has not been printed yet.
+func (l *liveOutput) finish(r *protocol.Result) error {
+	if rest, ok := strings.CutPrefix(r.Stdout, l.seen[0].String()); ok {
+		l.print(false, rest)
+	}
+	if rest, ok := strings.CutPrefix(r.Stderr, l.seen[1].String()); ok {
+		l.print(true, rest)
+	}
+	return l.err
+}

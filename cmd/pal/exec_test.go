@@ -1,0 +1,107 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/protocol"
+)
+
+// However much of the stream is lost, everything that the result holds must be printed once and in order.
+func TestLiveOutput(t *testing.T) {
+	out := func(seq int, stream, data string) *protocol.Output {
+		return &protocol.Output{Seq: seq, Stream: stream, Data: data}
+	}
+	result := &protocol.Result{Stdout: "one two three ", Stderr: "oops "}
+	for _, c := range []struct {
+		name   string
+		stream []*protocol.Output
+	}{
+		{"nothing_streamed", nil},
+		{"all", []*protocol.Output{out(0, "stdout", "one "), out(1, "stderr", "oops "), out(2, "stdout", "two three ")}},
+		{"gap", []*protocol.Output{out(0, "stdout", "one "), out(2, "stdout", "three ")}},
+		{"gap_in_the_other_stream", []*protocol.Output{out(0, "stdout", "one "), out(1, "stdout", "two "), out(3, "stderr", "ps ")}},
+		{"first_lost", []*protocol.Output{out(1, "stdout", "two "), out(2, "stdout", "three ")}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			l := liveOutput{stdout: &stdout, stderr: &stderr}
+			for _, o := range c.stream {
+				l.take(o)
+			}
+			if err := l.finish(result); err != nil {
+				t.Fatal(err)
+			}
+			if stdout.String() != result.Stdout || stderr.String() != result.Stderr {
+				t.Errorf("printed: got %q and %q, want %q and %q", stdout.String(), stderr.String(), result.Stdout, result.Stderr)
+			}
+		})
+	}
+}
+
+func TestRemarks(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		result protocol.Result
+		want   []string
+	}{
+		{"well", protocol.Result{}, nil},
+		{"python_error", protocol.Result{Error: true, Code: "python_error", Message: "ValueError: x", Exception: &protocol.Exception{}}, nil},
+		{"rung_1", protocol.Result{Error: true, Code: "deadline", Rung: 1, ExecTimeMS: 500}, []string{"deadline after 500 ms, rung 1: the code was interrupted, names and state survive"}},
+		{"rung_2", protocol.Result{Error: true, Code: "deadline", Rung: 2, ExecTimeMS: 700, VMRestarted: true}, []string{"deadline after 700 ms, rung 2: the machine was killed and replaced, sessions start empty"}},
+		{"refused", protocol.Result{Error: true, Code: "denied", Message: "no", Nearest: []string{"LED", "5"}}, []string{"no (allowed: LED, 5)"}},
+		{"crash", protocol.Result{Error: true, Code: "vm_restarted", Message: "the machine died", VMRestarted: true}, []string{"the machine died", "the machine was replaced: sessions start empty"}},
+		{"flood", protocol.Result{Truncated: true, DroppedBytes: 7}, []string{"output was cut, 7 bytes are missing: see --max-output"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, remarks(&c.result)); d != "" {
+				t.Errorf("remarks (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestCode(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "blink.py")
+	if err := os.WriteFile(file, []byte("print('file')\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	big := filepath.Join(dir, "big.py")
+	if err := os.WriteFile(big, make([]byte, limits.CodeBytes+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		args []string
+		want string // of the code, or "error: " and a part of the message
+	}{
+		{"code", []string{"print(1)"}, "print(1)"},
+		{"file", []string{file}, "print('file')\n"},
+		{"stdin", []string{"-"}, "print('stdin')"},
+		{"no_argument", nil, "print('stdin')"},
+		{"missing_file", []string{filepath.Join(dir, "no.py")}, "error: there is no file"},
+		{"folder_is_code", []string{dir}, dir},
+		{"code_with_a_dot", []string{"x = m.py"}, "x = m.py"},
+		{"too_long", []string{big}, "error: longer than"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := &app{stdin: strings.NewReader("print('stdin')")}
+			got, err := a.code(c.args)
+			if err != nil {
+				got = "error: " + err.Error()
+				if exitCode(err) != exitUsage {
+					t.Errorf("exit code of %v: got %d, want %d", err, exitCode(err), exitUsage)
+				}
+			}
+			if want, isError := strings.CutPrefix(c.want, "error: "); isError && !strings.Contains(got, want) || !isError && got != want {
+				t.Errorf("code(%q): got %q, want %q", c.args, got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/protocol"
+)
+
+func newPins(a *app) *cobra.Command {
+	var watch bool
+	cmd := &cobra.Command{
+		Use:     "pins",
+		Short:   "the pin table: owner, mode, level, rules, who drove last",
+		Example: "  pal pins\n  pal pins --watch\n  pal pins --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.dial(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			if watch {
+				return a.watchPins(cmd.Context(), c)
+			}
+			_, err = a.showPins(cmd.Context(), c)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&watch, "watch", false, "print each pin again whenever it changed, until interrupted")
+	return cmd
+}
+
+func (a *app) showPins(ctx context.Context, c *client.Client) (*protocol.Pins, error) {
+	pins, err := c.Pins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if a.json {
+		return pins, a.printAnswer(pins)
+	}
+	var rows [][]string
+	for _, p := range pins.Pins {
+		rows = append(rows, pinRow(p))
+	}
+	return pins, a.printTable("PIN NAME OWNER MODE LEVEL DRIVER RULES", rows)
+}
+
+// watchPins prints the table and then each pin that changed, until interrupted.
+func (a *app) watchPins(ctx context.Context, c *client.Client) error {
+	before, err := a.showPins(ctx, c)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(limits.PinsWatch)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil // being interrupted is how watching ends
+		case <-tick.C:
+		}
+		now, err := c.Pins(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for i, p := range now.Pins {
+			if i < len(before.Pins) && reflect.DeepEqual(p, before.Pins[i]) {
+				continue
+			}
+			if err := a.printPin(p); err != nil {
+				return err
+			}
+		}
+		before = now
+	}
+}
+
+func (a *app) printPin(p protocol.PinState) error {
+	if a.json {
+		return a.printJSON(p)
+	}
+	_, err := fmt.Fprintf(a.stdout, "%s  %s\n", time.Now().Format("15:04:05.000"), strings.Join(pinRow(p), "  "))
+	return err
+}
+
+func pinRow(p protocol.PinState) []string {
+	level := "-"
+	switch {
+	case p.Value != nil:
+		level = strings.TrimSpace(strconv.FormatFloat(*p.Value, 'g', 6, 64) + " " + p.Unit)
+	case p.Level != nil:
+		level = strconv.Itoa(*p.Level)
+	}
+	rules := p.Rules
+	if p.Tripped {
+		rules = append([]string{"TRIPPED"}, rules...)
+	}
+	if p.Fault != "" {
+		rules = append([]string{"FAULT: " + p.Fault}, rules...)
+	}
+	return []string{p.Pin, or(p.Name, "-"), p.Owner, or(p.Mode, "-"), level, or(p.Driver, "-"), or(strings.Join(rules, "; "), "-")}
+}
+
+func newRead(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "read NAME",
+		Short:   "read one pin, without the machine",
+		Example: "  pal read BUTTON\n  pal read 1",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.pinResult(cmd.Context(), protocol.TypePinRead, &protocol.PinRead{Pin: protocol.PinName(args[0])})
+		},
+	}
+}
+
+func newSet(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "set NAME 0|1",
+		Short:   "drive one pin by the same rules as code, without the machine",
+		Example: "  pal set LED 1",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			set := &protocol.PinSet{Pin: protocol.PinName(args[0])}
+			switch args[1] {
+			case "0":
+			case "1":
+				set.Value = 1
+			default:
+				return usagef("a level is 0 or 1, not %q", args[1])
+			}
+			return a.pinResult(cmd.Context(), protocol.TypePinSet, set)
+		},
+	}
+}
+
+// pinResult asks for one pin and prints its value.
+func (a *app) pinResult(ctx context.Context, typ string, body any) error {
+	c, err := a.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	result, err := ask[*protocol.Result](ctx, c, typ, body)
+	if err != nil {
+		return err
+	}
+	if a.json || len(result.Value) == 0 {
+		if a.json {
+			return a.printAnswer(result)
+		}
+		return nil
+	}
+	_, err = fmt.Fprintln(a.stdout, text(result.Value))
+	return err
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pal-terminal/pal/cmd/pal/internal/repl"
+	"github.com/pal-terminal/pal/cmd/pal/internal/state"
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/protocol"
+)
+
+func newREPL(a *app) *cobra.Command {
+	var flags execFlags
+	cmd := &cobra.Command{
+		Use:   "repl",
+		Short: "a MicroPython prompt on the terminal",
+		Long: "repl is a MicroPython prompt. Ctrl-C interrupts what runs, or clears what is typed; Ctrl-D or Ctrl-] leaves. What is\n" +
+			"typed is kept in the state folder. Input that nobody types is run statement by statement.",
+		Example: "  pal repl\n  pal repl --session test",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.json {
+				return usagef("a prompt has no JSON form: see `pal exec --json`")
+			}
+			req, err := flags.request(cmd, "")
+			if err != nil {
+				return err
+			}
+			return a.repl(cmd.Context(), req)
+		},
+	}
+	cmd.Flags().DurationVar(&flags.timeout, "timeout", 0, "deadline of each statement (default: the longest the terminal allows)")
+	cmd.Flags().StringVar(&flags.session, "session", "", "session to run in (default: your own)")
+	return cmd
+}
+
+func (a *app) repl(ctx context.Context, req protocol.Exec) error {
+	c, err := a.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // leaving is what was asked for
+	welcome := c.Welcome()
+	if longest, ok := welcome.Limits["max_exec_ms"]; ok && req.TimeoutMS == nil {
+		req.TimeoutMS = &longest
+	}
+	echo, most := true, int64(limits.OutputMax)
+	req.Echo, req.MaxOutput = &echo, &most
+	var last error // of the last statement; only a script ends with it
+	run := func(ctx context.Context, code string, out io.Writer) error {
+		req := req
+		req.Code = code
+		last = a.execute(ctx, c, req, true, out, out)
+		if told := (*silent)(nil); errors.As(last, &told) {
+			return nil
+		}
+		return last
+	}
+	if keys, ok := a.stdin.(*os.File); ok && isTerminal(keys) && isTerminal(a.stdout) {
+		fmt.Fprintf(a.stdout, "%s on %s as %s; Ctrl-C interrupts, Ctrl-] leaves\n", welcome.Product, welcome.Terminal, welcome.Actor.Name)
+		return repl.Interactive(ctx, repl.Screen{Keys: keys, Display: a.stdout, History: a.historyFile()}, run)
+	}
+	if err := repl.Script(ctx, a.stdin, a.stdout, run); err != nil {
+		return err
+	}
+	return last
+}
+
+// historyFile returns where typed lines are kept, or nothing when the folder cannot hold them.
+func (a *app) historyFile() string {
+	folder, err := state.Open(a.stateDir())
+	if err != nil {
+		return ""
+	}
+	return folder.Path(state.HistoryFile)
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// newRoot returns the whole command tree.
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "pal",
+		Short: "operate real hardware with MicroPython, behind a guard",
+		Long: "pal runs a guarded terminal that executes MicroPython, and operates it.\n\n" +
+			"PAL is not a certified safety function: keep hard-wired stops.",
+		Example:       "  pal up\n  pal exec 'from machine import Pin; Pin(5, Pin.OUT).on()'",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("there is no command %q: see `pal help`", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRun: func(*cobra.Command, []string) {
+			a.parsed = true
+		},
+	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	flags := root.PersistentFlags()
+	flags.BoolVar(&a.json, "json", false, "print data as JSON")
+	flags.StringVar(&a.device, "device", "", "terminal to talk to, ws://HOST:PORT/pal (environment PAL_DEVICE; default: the one of the state folder)")
+	flags.StringVar(&a.device, "url", "", "the same as --device")
+	flags.StringVar(&a.state, "state", "", "state folder (environment PAL_STATE)")
+	if err := flags.MarkHidden("url"); err != nil {
+		panic(err) // the flag is defined above
+	}
+	root.AddCommand(
+		newUp(a), newTerminal(a), newVM(a),
+		newExec(a), newEval(a), newRun(a), newREPL(a), newInterrupt(a),
+		newPins(a), newRead(a), newSet(a),
+		newStop(a), newRelease(a), newReset(a),
+		newStatus(a), newEvents(a), newConn(a), newToken(a),
+		newSim(a), newBoard(a), newDoctor(a), newVersion(a),
+	)
+	return root
+}

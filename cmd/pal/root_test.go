@@ -1,0 +1,168 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pal-terminal/pal/protocol"
+)
+
+func TestEveryCommandHelps(t *testing.T) {
+	root := newRoot(&app{})
+	root.InitDefaultHelpCmd()
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		if cmd.Hidden || cmd.Name() == "help" || cmd.Name() == "completion" {
+			return
+		}
+		if cmd.Short == "" || cmd.Example == "" {
+			t.Errorf("%s: has no description or no example", cmd.CommandPath())
+		}
+		if cmd.Args == nil && !strings.Contains(cmd.Use, "[") {
+			t.Errorf("%s: says nothing about its arguments", cmd.CommandPath())
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(root)
+}
+
+func run(t *testing.T, env map[string]string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	a := &app{
+		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
+		getenv: func(key string) string { return env[key] },
+	}
+	code = a.main(args)
+	return code, out.String(), errs.String()
+}
+
+// Wrong command lines end with 2 and one line that names what is wrong.
+func TestUsageErrors(t *testing.T) {
+	env := map[string]string{"PAL_STATE": t.TempDir()}
+	for _, c := range []struct{ line, want string }{
+		{"nonsense", `no command "nonsense"`},
+		{"exec a b", "at most 1 arg"},
+		{"exec --timeout soon x", "soon"},
+		{"exec --timeout 0s x", "--timeout must be positive"},
+		{"set LED 2", `not "2"`},
+		{"set LED", "accepts 2 arg"},
+		{"token nonsense", `no command "nonsense"`},
+		{"conn kick x", `"x" is not the number`},
+		{"up --listen here", "listen"},
+		{"up --heap lots", "not a size"},
+		{"up --listen 0.0.0.0:0 --no-auth", "loopback"},
+		{"up --log-level loud", "--log-level"},
+		{"status --device here", "not a device"},
+		{"board lint none.yaml", "there is no file none.yaml"},
+		{"repl --json", "no JSON form"},
+	} {
+		t.Run(strings.ReplaceAll(c.line, " ", "_"), func(t *testing.T) {
+			code, stdout, stderr := run(t, env, strings.Fields(c.line)...)
+			if code != exitUsage {
+				t.Errorf("exit code: got %d, want %d", code, exitUsage)
+			}
+			if !strings.HasPrefix(stderr, "pal: ") || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
+				t.Errorf("stderr: got %q, want one line with %q", stderr, c.want)
+			}
+			if stdout != "" {
+				t.Errorf("stdout: got %q, want nothing", stdout)
+			}
+		})
+	}
+}
+
+func TestNothingRuns(t *testing.T) {
+	dir := t.TempDir()
+	code, _, stderr := run(t, map[string]string{"PAL_STATE": dir}, "exec", "1")
+	if code != exitUnavailable || !strings.Contains(stderr, "no terminal is running") || !strings.Contains(stderr, "pal up") || !strings.Contains(stderr, dir) {
+		t.Errorf("exec without a terminal: got %d and %q", code, stderr)
+	}
+	code, _, stderr = run(t, map[string]string{"PAL_DEVICE": "127.0.0.1:1", "PAL_TOKEN": "x"}, "exec", "1")
+	if code != exitUnavailable || !strings.Contains(stderr, "nothing listens at 127.0.0.1:1") {
+		t.Errorf("exec at a closed port: got %d and %q", code, stderr)
+	}
+	code, _, stderr = run(t, nil, "exec", "--device", "port:/dev/ttyUSB0", "1")
+	if code != exitUnavailable || !strings.Contains(stderr, "serial") {
+		t.Errorf("exec on a serial port: got %d and %q", code, stderr)
+	}
+}
+
+func TestDeviceURL(t *testing.T) {
+	for word, want := range map[string]string{
+		"ws://h:1/pal":   "ws://h:1/pal",
+		"wss://h/pal/n":  "wss://h/pal/n",
+		"127.0.0.1:7333": "ws://127.0.0.1:7333/pal",
+		"[::1]:7333":     "ws://[::1]:7333/pal",
+		"http://h:1/":    "",
+		"h":              "",
+		"":               "",
+		"h:":             "",
+	} {
+		got, err := deviceURL(word)
+		if got != want || (err != nil) != (want == "") {
+			t.Errorf("deviceURL(%q): got %q, %v, want %q", word, got, err, want)
+		}
+	}
+}
+
+// The local token must reach the terminal that made it and no other listener.
+func TestSameEndpoint(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"ws://127.0.0.1:1/pal", "ws://127.0.0.1:1/pal", true},
+		{"ws://127.0.0.1:1/pal", "ws://127.0.0.1:1/pal/x", true},
+		{"ws://127.0.0.1:1/pal", "ws://127.0.0.1:2/pal", false},
+		{"ws://127.0.0.1:1/pal", "ws://[::1]:1/pal", false},
+		{"ws://127.0.0.1:1/pal", "wss://127.0.0.1:1/pal", false},
+		{"ws://127.0.0.1:1/pal", "ws://127.0.0.1:1@evil:2/pal", false},
+		{"ws://127.0.0.1:1/pal", "ws://%zz/", false},
+	} {
+		if got := sameEndpoint(c.a, c.b); got != c.want {
+			t.Errorf("sameEndpoint(%s, %s): got %v, want %v", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestVersionJSON(t *testing.T) {
+	code, stdout, _ := run(t, nil, "version", "--json")
+	if code != 0 || !strings.Contains(stdout, `"protocol":"`+protocol.Version+`"`) {
+		t.Errorf("version --json: got %d and %q", code, stdout)
+	}
+}
+
+func TestTree(t *testing.T) {
+	got := tree([]byte(`{"b":1,"a":[{"x":"s"},null,"t"],"e":{}}`))
+	const want = "b: 1\na:\n  -\n    x: s\n  - null\n  - t\ne:\n"
+	if got != want {
+		t.Errorf("tree: got %q, want %q", got, want)
+	}
+}
+
+func TestShellWord(t *testing.T) {
+	for word, want := range map[string]string{"./bin/pal": "./bin/pal", "/a b": "'/a b'", "it's": `'it'\''s'`} {
+		if got := shellWord(word); got != want {
+			t.Errorf("shellWord(%s): got %s, want %s", word, got, want)
+		}
+	}
+}
+
+func TestBoardInitAndLint(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if code, _, stderr := run(t, nil, "board", "init", "mine.yaml"); code != 0 {
+		t.Fatalf("board init: got %d, %q", code, stderr)
+	}
+	if code, stdout, stderr := run(t, nil, "board", "lint", "mine.yaml"); code != 0 || !strings.Contains(stdout, "no findings") {
+		t.Errorf("board lint of a new board: got %d, %q, %q", code, stdout, stderr)
+	}
+	code, _, stderr := run(t, nil, "board", "init", "mine.yaml")
+	if code != exitUsage || !strings.Contains(stderr, "is there already") {
+		t.Errorf("second board init: got %d, %q", code, stderr)
+	}
+}

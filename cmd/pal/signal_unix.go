@@ -1,0 +1,23 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// endSignals are the orders to end in good order. A hang-up that whoever started pal chose to ignore stays ignored.
+func endSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
+}
+
+// notifyEstop has the e-stop signal delivered.
+func notifyEstop(c chan<- os.Signal) { signal.Notify(c, syscall.SIGUSR1) }
+
+func stopNotify(c chan<- os.Signal) { signal.Stop(c) }

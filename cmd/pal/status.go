@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pal-terminal/pal/protocol"
+)
+
+func newStatus(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "status",
+		Short:   "what the terminal is doing now",
+		Example: "  pal status --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := once[*protocol.Status](cmd.Context(), a, protocol.TypeStatus, nil)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printAnswer(s)
+			}
+			return printStatus(a.stdout, s)
+		},
+	}
+}
+
+func printStatus(w io.Writer, s *protocol.Status) error {
+	var b strings.Builder
+	line := func(key, format string, args ...any) {
+		fmt.Fprintf(&b, "%-12s %s\n", key, fmt.Sprintf(format, args...))
+	}
+	line("terminal", "%s (%s), up %v", s.Terminal, s.Product, (time.Duration(s.UptimeMS) * time.Millisecond).Round(time.Second))
+	line("board", "%s, %s mode", s.Board, s.Mode)
+	if s.Estop.Latched {
+		line("e-stop", "LATCHED since %s: %s (`pal release` clears it)", clock(s.Estop.SinceMS), or(s.Estop.Reason, "no reason given"))
+	} else {
+		line("e-stop", "not set")
+	}
+	if r := s.Running; r != nil {
+		line("running", "%s of %s in session %s, %s", r.Trace, r.Actor, r.Session, age(r.SinceMS))
+	} else {
+		line("running", "nothing")
+	}
+	line("waiting", "%d", s.Waiting)
+	line("connections", "%d (%d refused so far)", s.Connections, s.Refused)
+	line("execs", "%d", s.Execs)
+	for _, m := range s.Machines {
+		line("machine", "%s %d, process %d, %s, %d MiB", m.Label, m.Generation, m.PID, m.Engine, m.RSSBytes>>20)
+	}
+	line("restarts", "%d", s.Restarts)
+	line("memory", "%d MiB", s.RSSBytes>>20)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

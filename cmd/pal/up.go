@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pal-terminal/pal/cmd/pal/internal/state"
+	"github.com/pal-terminal/pal/config"
+	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/limits"
+)
+
+// upFlags are the options of a terminal.
+type upFlags struct {
+	board, listen, name, readyFile, logLevel string
+	heap                                     config.Size
+	noAuth, noSandbox                        bool
+}
+
+func newUp(a *app) *cobra.Command {
+	return terminalCommand(a, "up", "start a guarded terminal, by default on a simulated board")
+}
+
+// newTerminal is `pal up` without what else will one day run beside a terminal; until then they are the same.
+func newTerminal(a *app) *cobra.Command {
+	return terminalCommand(a, "terminal", "the terminal alone (for now the same as `pal up`)")
+}
+
+func terminalCommand(a *app, name, short string) *cobra.Command {
+	f := upFlags{heap: config.Size(limits.VMHeapDefault)}
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: short,
+		Long: short + ".\n\nIt serves until SIGINT or SIGTERM, then makes every output safe and ends. SIGUSR1 is the e-stop.\n\n" +
+			"Flags beat the environment, which beats ~/.config/pal/pal.yaml, which beats /etc/pal/pal.yaml (keys: board listen\n" +
+			"state name heap no_auth).",
+		Example: "  pal " + name + "\n  pal " + name + " --board my-board.yaml --listen 127.0.0.1:7400 --state ./state",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := config.Load(config.Sources{Files: config.Files(a.getenv), Getenv: a.getenv, Flags: f.layer(cmd, a)})
+			if err != nil {
+				return usage(err)
+			}
+			return a.up(cmd.Context(), cfg, f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.board, "board", config.DefaultBoard, "board file, or name of a board that comes with pal")
+	flags.StringVar(&f.listen, "listen", config.DefaultListen, "address to serve at")
+	flags.StringVar(&f.name, "terminal-name", "", "name of this terminal (default: the machine's)")
+	flags.Var(&f.heap, "heap", "Python heap of the machine")
+	flags.BoolVar(&f.noAuth, "no-auth", false, "serve anybody; loopback only")
+	flags.BoolVar(&f.noSandbox, "unsafe-no-sandbox", false, "serve although programs could reach this computer, because its sandbox is missing")
+	flags.StringVar(&f.readyFile, "ready-file", "", "file to write {\"addr\",\"token\"} to once the terminal serves")
+	flags.StringVar(&f.logLevel, "log-level", "warn", "debug, info, warn or error, on standard error")
+	return cmd
+}
+
+// layer returns what the command line says; a flag that was not given says nothing.
+func (f *upFlags) layer(cmd *cobra.Command, a *app) config.Layer {
+	var l config.Layer
+	given := cmd.Flags().Changed
+	if given("board") {
+		l.Board = &f.board
+	}
+	if given("listen") {
+		l.Listen = &f.listen
+	}
+	if given("terminal-name") {
+		l.Name = &f.name
+	}
+	if given("heap") {
+		l.Heap = &f.heap
+	}
+	if given("no-auth") {
+		l.NoAuth = &f.noAuth
+	}
+	if given("state") {
+		l.State = &a.state
+	}
+	return l
+}
+
+// up runs a terminal until the context ends.
+func (a *app) up(ctx context.Context, cfg *config.Config, f upFlags) (err error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
+		return usagef("--log-level %q is not debug, info, warn or error", f.logLevel)
+	}
+	s := &station{
+		cfg: cfg, noSandbox: f.noSandbox,
+		log:  slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
+		note: func(line string) { fmt.Fprintln(a.stderr, line) },
+	}
+	defer func() {
+		if stopErr := s.stop(); err == nil || ctx.Err() != nil {
+			err = stopErr // an order to end while it starts is no failure
+		}
+	}()
+	if err := s.start(ctx); err != nil {
+		return err
+	}
+	if f.readyFile != "" {
+		ready := map[string]string{"addr": s.addr, "token": s.tokens.Agent}
+		if err := state.WriteJSON(f.readyFile, ready); err != nil {
+			return err
+		}
+	}
+	if err := a.announce(s); err != nil {
+		return err
+	}
+	return s.wait(ctx)
+}
+
+// announce prints where the terminal is and how to use it.
+func (a *app) announce(s *station) error {
+	if a.json {
+		return a.printJSON(map[string]any{"addr": s.addr, "url": s.url(), "state": s.cfg.State, "pid": os.Getpid()})
+	}
+	env := ""
+	if dir := config.StateDir(a.getenv); dir != s.cfg.State {
+		env = "PAL_STATE=" + shellWord(s.cfg.State) + " "
+	}
+	const code = `from machine import Pin; Pin(5, Pin.OUT).on()`
+	_, err := fmt.Fprintf(a.stdout, "PAL terminal %q, board %s (%s mode), serves at %s\n"+
+		"  try:    %s%s exec '%s'\n"+
+		"  raw:    {\"version\":\"1\",\"id\":\"1\",\"type\":\"exec\",\"code\":\"%s\"}\n"+
+		"  agents: Authorization: Bearer and the token in %s\n",
+		s.cfg.Name, s.board.Name, s.board.Mode, s.url(), env, commandWord(), code, code,
+		s.folder.Path(identity.LocalFile(identity.LocalAgent)))
+	if err == nil && s.cfg.NoAuth {
+		_, err = fmt.Fprintln(a.stdout, "  no-auth: every program of this computer may use it without a token")
+	}
+	return err
+}
+
+// commandWord is what a person types to run this program: its name when the shell would find it, else its path.
+func commandWord() string {
+	self, err := os.Executable()
+	if err != nil {
+		return "pal"
+	}
+	if found, err := exec.LookPath("pal"); err == nil && sameFile(found, self) {
+		return "pal"
+	}
+	if strings.Contains(os.Args[0], "/") {
+		return shellWord(os.Args[0])
+	}
+	return shellWord(self)
+}
+
+func sameFile(a, b string) bool {
+	ia, errA := os.Stat(a)
+	ib, errB := os.Stat(b)
+	return errors.Join(errA, errB) == nil && os.SameFile(ia, ib)
+}
+
+// shellWord quotes a word for a shell where it needs it.
+func shellWord(word string) string {
+	if !strings.ContainsFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%", r)
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/term"
+)
+
+// text shows a JSON value to a person: a string without its quotes, anything else as it stands.
+func text(value jsontext.Value) string {
+	var s string
+	if value.Kind() != '"' || json.Unmarshal(value, &s) != nil {
+		return string(value)
+	}
+	return s
+}
+
+// tree shows a JSON value as indented lines, keys in the order of the terminal.
+func tree(value jsontext.Value) string {
+	var out strings.Builder
+	branch(&out, jsontext.NewDecoder(strings.NewReader(string(value))), "", "")
+	return out.String()
+}
+
+// branch prints one value under its label. What cannot be read is printed as it stands: this is for looking, not for
+// parsing.
+func branch(out *strings.Builder, dec *jsontext.Decoder, indent, label string) {
+	switch dec.PeekKind() {
+	case '{', '[':
+		open, err := dec.ReadToken()
+		if err != nil {
+			return
+		}
+		inner := indent
+		if label != "" {
+			fmt.Fprintf(out, "%s%s\n", indent, label)
+			inner += "  "
+		}
+		for dec.PeekKind() != '}' && dec.PeekKind() != ']' && dec.PeekKind() != 0 {
+			key := "-"
+			if open.Kind() == '{' {
+				name, err := dec.ReadToken()
+				if err != nil {
+					return
+				}
+				key = name.String() + ":"
+			}
+			branch(out, dec, inner, key)
+		}
+		_, _ = dec.ReadToken() // the closing bracket that PeekKind has seen
+	default:
+		value, err := dec.ReadValue()
+		if err != nil {
+			return
+		}
+		fmt.Fprintf(out, "%s%s\n", indent, strings.TrimSpace(label+" "+text(value)))
+	}
+}
+
+// isTerminal reports whether a stream is a person's.
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
