@@ -1,0 +1,148 @@
+package protocol
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func document(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "docs", "protocol.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// section returns the document's text from one heading to the next of the same level.
+func section(t *testing.T, heading string) string {
+	t.Helper()
+	_, text, ok := strings.Cut(document(t), "\n## "+heading+"\n")
+	if !ok {
+		t.Fatalf("docs/protocol.md has no section %s", heading)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
+}
+
+// codes returns every constant of type Code in the source.
+func codes(t *testing.T) []Code {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), "errors.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []Code
+	ast.Inspect(f, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || !strings.HasPrefix(spec.Names[0].Name, "Code") {
+			return true
+		}
+		text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, Code(text))
+		return true
+	})
+	if len(all) < 20 {
+		t.Fatalf("got %d codes from the source, want all", len(all))
+	}
+	return all
+}
+
+// Every code has one row with a meaning and an exit status, and the row says rightly whether it is retryable.
+func TestDocumentedCodes(t *testing.T) {
+	text := section(t, "Codes")
+	known := codes(t)
+	for _, code := range known {
+		row := regexp.MustCompile("(?m)^\\| `" + string(code) + "` \\| [^|]{8,} \\| (yes )?\\| (\\d+) \\|$").FindStringSubmatch(text)
+		if row == nil {
+			t.Errorf("docs/protocol.md: got no row for the code %s with meaning and exit status", code)
+			continue
+		}
+		if got := row[1] != ""; got != code.Retryable() {
+			t.Errorf("docs/protocol.md: %s: got retryable %v, want %v", code, got, code.Retryable())
+		}
+	}
+	if rows := strings.Count(text, "\n| `"); rows != len(known)+1 { // and the head
+		t.Errorf("docs/protocol.md: got %d rows of codes, want %d", rows-1, len(known))
+	}
+}
+
+// tagged returns the names of the JSON fields of a struct, those of its header left out.
+func tagged(typ reflect.Type) []string {
+	var names []string
+	for f := range typ.Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// requestBodies are the structs of the requests that the product has.
+var requestBodies = map[string]any{
+	TypeHello: Hello{}, TypeExec: Exec{}, TypeInterrupt: Target{}, TypeFetch: Target{}, TypeStatus: StatusQuery{}, TypePinRead: PinRead{},
+	TypePinSet: PinSet{}, TypeSubscribe: Subscribe{}, TypeStop: Stop{}, TypeEstopClear: EstopClear{}, TypeReset: Reset{}, TypeBoard: Board{},
+	TypeToken: Token{}, TypeConn: Conn{}, TypeSim: Sim{},
+}
+
+// Every type of request is in the document, those of the product in a row with all their fields.
+func TestDocumentedRequests(t *testing.T) {
+	text := section(t, "Requests")
+	for typ := range bodies {
+		if !strings.Contains(text, "`"+typ+"`") {
+			t.Errorf("docs/protocol.md: got no request %s", typ)
+		}
+	}
+	for typ, body := range requestBodies {
+		row := regexp.MustCompile("(?m)^\\| `" + typ + "` \\|.*$").FindString(text)
+		for _, field := range tagged(reflect.TypeOf(body)) {
+			if !strings.Contains(row, "`"+field+"`") {
+				t.Errorf("docs/protocol.md: request %s: got no field %s in %q", typ, field, row)
+			}
+		}
+	}
+}
+
+// Every type of answer has a row with its fields. What is inside lists of rows may be abridged.
+func TestDocumentedAnswers(t *testing.T) {
+	text := section(t, "Answers")
+	for typ, fresh := range answers {
+		row := regexp.MustCompile("(?m)^\\| `" + typ + "` \\|.*$").FindString(text)
+		if row == "" {
+			t.Errorf("docs/protocol.md: got no answer %s", typ)
+		}
+		for _, field := range tagged(reflect.TypeOf(fresh()).Elem()) {
+			if !strings.Contains(row, "`"+field+"`") {
+				t.Errorf("docs/protocol.md: answer %s: got no field %s", typ, field)
+			}
+		}
+	}
+}
+
+// The examples in the document are messages that the codec takes.
+func TestDocumentedExamples(t *testing.T) {
+	text := document(t)
+	_, block, _ := strings.Cut(text, "```\n→ ")
+	block, _, _ = strings.Cut(block, "\n```")
+	request, answer, ok := strings.Cut(block, "\n← ")
+	if !ok {
+		t.Fatal("docs/protocol.md: got no example of a request and its answer")
+	}
+	if _, err := Decode([]byte(request)); err != nil {
+		t.Errorf("the request: got %v", err)
+	}
+	if _, err := DecodeAnswer([]byte(answer)); err != nil {
+		t.Errorf("the answer: got %v", err)
+	}
+}
