@@ -223,7 +223,7 @@ func sentBeforeClose(t *testing.T, a, b transport.Conn) {
 	go func() { closed <- a.Close("bye") }()
 	wantMessage(ctx, t, b, []byte("one"))
 	wantMessage(ctx, t, b, []byte("two"))
-	wantReadError(ctx, t, b, transport.ErrClosed)
+	hangUp(ctx, t, a, b)
 	if err := <-closed; err != nil {
 		t.Errorf("Close: %v", err)
 	}
@@ -381,6 +381,17 @@ func cancelledWrite(t *testing.T, a, _ transport.Conn) {
 	}
 }
 
+// hangUp closes a while b reads.
+func hangUp(ctx context.Context, t *testing.T, a, b transport.Conn) {
+	t.Helper()
+	closed := make(chan error, 1)
+	go func() { closed <- a.Close("") }()
+	wantReadError(ctx, t, b, transport.ErrClosed)
+	if err := <-closed; err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}
+
 // nothingLeft opens, uses and closes connections in every way, and counts what remains of them.
 func nothingLeft(t *testing.T, factory Factory) {
 	goroutines, files := runtime.NumGoroutine(), OpenFiles(t)
@@ -393,11 +404,12 @@ func nothingLeft(t *testing.T, factory Factory) {
 			wantSent(t, sent)
 			switch i % 4 {
 			case 0:
-				_ = a.Close("")
+				hangUp(ctx, t, a, b)
 			case 1:
-				_ = b.Close("")
+				hangUp(ctx, t, b, a)
 			case 2:
-				_, _ = a.Close(""), b.Close("")
+				closeTogether(t, a, b)
+			case 3: // the factory closes
 			}
 			cancel()
 		}

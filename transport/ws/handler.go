@@ -86,11 +86,11 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer e.remove(c)
+	defer func() { _ = c.Close("") }() // also when Accept panics: the server has forgotten the socket
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(e.stopping, cancel)()
 	e.opts.Accept(ctx, c)
-	_ = c.Close("")
 }
 
 // admit judges a request by its headers. On success release is never nil.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -331,6 +332,20 @@ func TestEndpointClose(t *testing.T) {
 	}
 }
 
+// TestAcceptPanics: a fault in one connection's service ends that connection and gives its place back.
+func TestAcceptPanics(t *testing.T) {
+	released := make(chan struct{})
+	s := serve(t, Options{
+		Accept: func(context.Context, transport.Conn) { panic("fault") },
+		Admit:  func(transport.Info) (func(), error) { return func() { close(released) }, nil },
+	})
+	c := mustDial(t, s.url())
+	if _, err := c.Read(t.Context()); !errors.Is(err, transport.ErrClosed) {
+		t.Errorf("Read: got error %v, want %v", err, transport.ErrClosed)
+	}
+	<-released
+}
+
 // BenchmarkEcho measures a round trip of a small message, as an exec makes it.
 func BenchmarkEcho(b *testing.B) {
 	endpoint := Handler(Options{Accept: echo})
@@ -362,5 +377,7 @@ func BenchmarkEcho(b *testing.B) {
 		}
 		trips = append(trips, time.Since(start))
 	}
-	reportMedian(b, trips)
+	slices.Sort(trips)
+	b.ReportMetric(float64(trips[len(trips)/2].Nanoseconds())/1e3, "p50-µs")
+	b.ReportMetric(float64(trips[len(trips)*99/100].Nanoseconds())/1e3, "p99-µs")
 }
