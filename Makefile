@@ -30,7 +30,7 @@ $(REWRITE)/node_modules/.package-lock.json: $(REWRITE)/package-lock.json
 test: build tools
 	cd $(REWRITE) && $(NPM) test --silent
 	$(GO) vet ./...
-	PAL_TEST_BIN=$(CURDIR)/$(BIN) $(GO) test -race -shuffle=on -timeout 12m ./...
+	$(GO) test -race -shuffle=on -timeout 12m ./...
 
 # What the tests need beside Go and Node: a terminal multiplexer for the prompt, a C compiler for the race detector.
 .PHONY: tools
@@ -43,8 +43,8 @@ tools:
 	fi
 
 bench: build
-	PAL_TEST_BIN=$(CURDIR)/$(BIN) $(GO) test -run '^$$' -bench . -benchtime 1s ./core ./pin ./protocol ./vm ./vm/frame ./transport/... ./micropython
-	./$(BIN) bench --with-peer
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./core ./pin ./protocol ./vm ./vm/frame ./transport/... ./micropython
+	sh test/bench.sh
 
 # Heavy linters live in a module of their own, so that they never shape the product's.
 lint:
