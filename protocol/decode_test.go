@@ -37,9 +37,9 @@ func TestDecodeAccepts(t *testing.T) {
 			Request{Type: "exec", Body: &Exec{Code: "x"}}},
 		{"every-exec-field",
 			`{"code":"x","timeout_ms":1,"session":"s","stream":true,"echo":false,"eval":true,"max_output":65536,` +
-				`"dry_run":true,"approval_id":"ap","ttl_ms":9223372036854775807,"detach":true,"stop_on_error":true}`,
+				`"dry_run":true,"approval_id":"ap","ttl_ms":9223372036854,"detach":true,"stop_on_error":true}`,
 			Request{Type: "exec", Body: &Exec{Code: "x", TimeoutMS: ptr(int64(1)), Session: "s", Stream: true, Echo: ptr(false),
-				Eval: true, MaxOutput: ptr(int64(65536)), DryRun: true, ApprovalID: "ap", TTLMS: ptr(int64(1<<63 - 1)),
+				Eval: true, MaxOutput: ptr(int64(65536)), DryRun: true, ApprovalID: "ap", TTLMS: ptr(int64(9223372036854)),
 				Detach: true, StopOnError: true}}},
 		{"empty-code", `{"code":""}`, Request{Type: "exec", Body: &Exec{}}},
 		{"space-around", " \t\r\n{ \"code\" : \"x\" }\n", Request{Type: "exec", Body: &Exec{Code: "x"}}},
@@ -214,5 +214,32 @@ func BenchmarkEncodeResult(b *testing.B) {
 		if _, err := Encode(res); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// The worst message must not be a way to keep the guard busy.
+func BenchmarkDecodeHostile(b *testing.B) {
+	fill := func(part string) string { return strings.Repeat(part, (limits.MessageBytes-200)/len(part)) }
+	var wide strings.Builder
+	for i := 0; wide.Len() < limits.MessageBytes-200; i++ {
+		fmt.Fprintf(&wide, `"%x":0,`, i)
+	}
+	for name, msg := range map[string]string{
+		"wide":    `{` + wide.String() + `"id":"a"}`,
+		"folded":  `{"meta":{` + strings.ReplaceAll(wide.String()[:limits.MessageBytes/2], `":`, "\u212a\":") + `0":0}}`,
+		"lists":   `{"meta":{"a":[` + fill(`[],`) + `0]}}`,
+		"objects": `{"meta":{"a":[` + fill(`{"a":0},`) + `0]}}`,
+		"deep":    strings.Repeat(`{"a":`, limits.MessageBytes/5),
+		"escapes": `{"code":"` + fill(`\u0000`) + `"}`,
+		"string":  `{"code":"` + fill(`x`) + `"}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if req, _ := Decode([]byte(msg)); req == nil {
+					b.Fatal("got no request")
+				}
+			}
+		})
 	}
 }

@@ -169,3 +169,35 @@ func checkFixedPoint(t *testing.T, req *Request) {
 		t.Fatalf("after a round trip: want -, got +:\n%s", diff)
 	}
 }
+
+// FuzzDecodeAnswer: whatever a terminal sends, a client neither breaks nor reads it in two ways.
+func FuzzDecodeAnswer(f *testing.F) {
+	for _, msg := range seedFiles(f, "answers") {
+		f.Add(msg)
+	}
+	for _, msg := range []string{
+		`{"version":"1","id":null,"type":"status","running":{"id":null},"machines":null,"news":[1]}`,
+		`{"version":"1","type":"event","data":5}`, `{"type":"later","a":1}`, `{"type":"welcome","limits":{"a":1,"A":2}}`,
+		`{"type":"result","value":[1e400,{"a":null}],"effects":[{"pin":"5"}],"exception":{"class":"E"}}`,
+	} {
+		f.Add([]byte(msg))
+	}
+	f.Fuzz(func(t *testing.T, msg []byte) {
+		answer, err := DecodeAnswer(msg)
+		if err != nil {
+			return
+		}
+		out, err := Encode(answer)
+		if err != nil {
+			return // its data is no object, or it is too large
+		}
+		again, err := DecodeAnswer(out)
+		if err != nil {
+			t.Fatalf("decode %s again: %v", out, err)
+		}
+		out2, err := Encode(again)
+		if err != nil || !bytes.Equal(out, out2) {
+			t.Fatalf("second encoding: got %s, %v; want %s", out2, err, out)
+		}
+	})
+}

@@ -2,7 +2,9 @@ package protocol
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"time"
 	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -76,11 +78,11 @@ func (e *Exec) check(present fields) *Error {
 	return first(
 		required(present, "code"),
 		length("code", e.Code, limits.CodeBytes),
-		atLeastOne("timeout_ms", e.TimeoutMS),
+		milliseconds("timeout_ms", e.TimeoutMS),
 		name("session", e.Session, limits.SessionNameBytes),
 		e.checkMaxOutput(),
 		name("approval_id", e.ApprovalID, limits.NameBytes),
-		atLeastOne("ttl_ms", e.TTLMS),
+		milliseconds("ttl_ms", e.TTLMS),
 	)
 }
 
@@ -124,7 +126,7 @@ func (t *Token) check(present fields) *Error {
 		name("name", t.Name, limits.NameBytes),
 		name("class", t.Class, limits.NameBytes),
 		list("scopes", t.Scopes, limits.NameBytes),
-		atLeastOne("ttl_ms", t.TTLMS),
+		milliseconds("ttl_ms", t.TTLMS),
 	)
 }
 
@@ -202,12 +204,16 @@ func list(field string, values []string, limit int) *Error {
 	return nil
 }
 
-// atLeastOne refuses a duration of no time. How long it may be is for whoever runs the request to say.
-func atLeastOne(field string, value *int64) *Error {
-	if value == nil || *value >= 1 {
+// longestMS is the longest time in milliseconds that a time.Duration holds, 292 years: so that nobody's arithmetic overflows.
+const longestMS = math.MaxInt64 / int64(time.Millisecond)
+
+// milliseconds refuses a duration of no time and one that cannot be expressed. How long it may be otherwise is for whoever
+// runs the request to say.
+func milliseconds(field string, value *int64) *Error {
+	if value == nil || *value >= 1 && *value <= longestMS {
 		return nil
 	}
-	return &Error{Code: CodeBadRequest, Message: field + " must be 1 or more"}
+	return &Error{Code: CodeBadRequest, Message: fmt.Sprintf("%s must be from 1 to %d", field, longestMS)}
 }
 
 // pinName bounds a pin as it was written. Which pin it is, the guard decides.
