@@ -238,8 +238,8 @@ func remarks(r *protocol.Result) []string {
 	if r.Truncated {
 		lines = append(lines, fmt.Sprintf("output was cut, %d bytes are missing: see --max-output", r.DroppedBytes))
 	}
-	if r.EffectsRefused > 0 {
-		lines = append(lines, fmt.Sprintf("%d hardware calls were refused by the guard", r.EffectsRefused))
+	if r.EffectsRefused > 0 && !r.Error { // an error says it itself
+		lines = append(lines, fmt.Sprintf("the guard refused %d of the program's hardware calls", r.EffectsRefused))
 	}
 	return lines
 }

@@ -18,6 +18,8 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+
+	"github.com/pal-terminal/pal/protocol"
 )
 
 func main() {
@@ -64,6 +66,9 @@ func oneLine(err error) string {
 	}
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
+	}
+	if refusal := (*protocol.Error)(nil); errors.As(err, &refusal) {
+		err = fmt.Errorf("%w%s", err, nearest(refusal.Nearest))
 	}
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

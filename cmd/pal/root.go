@@ -43,7 +43,7 @@ func newRoot(a *app) *cobra.Command {
 		newPins(a), newRead(a), newSet(a),
 		newStop(a), newRelease(a), newReset(a),
 		newStatus(a), newEvents(a), newConn(a), newToken(a),
-		newSim(a), newBoard(a), newDoctor(a), newVersion(a),
+		newSim(a), newBoard(a), newBench(a), newDoctor(a), newVersion(a),
 	)
 	return root
 }

@@ -36,7 +36,7 @@ type station struct {
 	note      func(line string) // tells a person who waits why
 
 	folder *state.Folder
-	unlock func() error
+	lock   *state.Lock
 	store  *identity.Store
 	tokens identity.Local
 	board  *board.Description
@@ -72,7 +72,7 @@ func (s *station) takeState(context.Context) (err error) {
 	if s.folder, err = state.Open(s.cfg.State); err != nil {
 		return err
 	}
-	if s.unlock, err = s.folder.Lock(s.cfg.Listen); err != nil {
+	if s.lock, err = s.folder.Lock(s.cfg.Listen); err != nil {
 		return err
 	}
 	if s.store, err = identity.Open(s.cfg.State, time.Now); err != nil {
@@ -188,7 +188,7 @@ func (s *station) listen(context.Context) error {
 	}
 	s.addr = l.Addr().String()
 	s.front = newFront(l, s.core, s.log)
-	return nil
+	return s.lock.Tell(s.addr)
 }
 
 // ready waits for a machine, checks its sandbox and tells the other commands where the terminal is.
@@ -267,8 +267,8 @@ func (s *station) end(ctx context.Context) error {
 	if s.driver != nil {
 		errs = append(errs, s.driver.Close())
 	}
-	if s.unlock != nil {
-		errs = append(errs, s.folder.Withdraw(), s.unlock())
+	if s.lock != nil {
+		errs = append(errs, s.folder.Withdraw(), s.lock.Release())
 	}
 	return errors.Join(errs...)
 }

@@ -125,7 +125,13 @@ func (a *app) announce(s *station) error {
 		return a.printJSON(map[string]any{"addr": s.addr, "url": s.url(), "state": s.cfg.State, "pid": os.Getpid()})
 	}
 	env := ""
-	if dir := config.StateDir(a.getenv); dir != s.cfg.State {
+	usual := func(key string) string { // of a shell that nobody told about this terminal
+		if key == config.EnvState {
+			return ""
+		}
+		return a.getenv(key)
+	}
+	if config.StateDir(usual) != s.cfg.State {
 		env = "PAL_STATE=" + shellWord(s.cfg.State) + " "
 	}
 	const code = `from machine import Pin; Pin(5, Pin.OUT).on()`

@@ -76,9 +76,12 @@ func cause(err error) error {
 // Path returns the path of a file in the folder.
 func (f *Folder) Path(name string) string { return filepath.Join(f.dir, name) }
 
-// Lock takes the folder for this process until the returned func is called or the process ends. addr is what a refused
-// second process is told. When another process holds it the error is a *HeldError.
-func (f *Folder) Lock(addr string) (unlock func() error, err error) {
+// Lock is a folder that is taken.
+type Lock struct{ file *os.File }
+
+// Lock takes the folder for this process until [Lock.Release] or the end of the process. addr is what a refused second
+// process is told. When another process holds it the error is a *HeldError.
+func (f *Folder) Lock(addr string) (*Lock, error) {
 	file, err := os.OpenFile(f.Path(lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
@@ -92,16 +95,25 @@ func (f *Folder) Lock(addr string) (unlock func() error, err error) {
 		}
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", file.Name(), err), closed)
 	}
-	if err := errors.Join(file.Truncate(0), writeHolder(file, addr)); err != nil {
-		return nil, errors.Join(fmt.Errorf("write lock: %w", err), file.Close())
+	l := &Lock{file}
+	if err := l.Tell(addr); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
-	return file.Close, nil // the file stays: removing it would let two processes hold two locks of one name
+	return l, nil
 }
 
-func writeHolder(file *os.File, addr string) error {
-	_, err := file.WriteAt([]byte(fmt.Sprintf("process %d (%s)\n", os.Getpid(), addr)), 0)
-	return err
+// Tell changes the address that a refused second process is told.
+func (l *Lock) Tell(addr string) error {
+	holder := fmt.Appendf(nil, "process %d (%s)\n", os.Getpid(), addr)
+	_, err := l.file.WriteAt(holder, 0)
+	if err := errors.Join(err, l.file.Truncate(int64(len(holder)))); err != nil {
+		return fmt.Errorf("write lock: %w", err)
+	}
+	return nil
 }
+
+// Release gives the folder back. The file stays: removing it would let two processes hold two locks of one name.
+func (l *Lock) Release() error { return l.file.Close() }
 
 // Publish tells other processes where the terminal is.
 func (f *Folder) Publish(t client.Terminal) error {

@@ -25,28 +25,34 @@ func open(t *testing.T, dir string) *Folder {
 
 func TestSecondHolderIsToldTheFirst(t *testing.T) {
 	f := open(t, filepath.Join(t.TempDir(), "made", "here"))
-	unlock, err := f.Lock("127.0.0.1:7333")
+	held, err := f.Lock("127.0.0.1:a-rather-long-address-first")
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := held.Tell("127.0.0.1:7333"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = f.Lock("127.0.0.1:1")
-	held, ok := errors.AsType[*HeldError](err)
+	refused, ok := errors.AsType[*HeldError](err)
 	if !ok {
 		t.Fatalf("second Lock: got %v, want a HeldError", err)
 	}
-	for _, want := range []string{strconv.Itoa(os.Getpid()), "127.0.0.1:7333", f.dir, "--state"} {
-		if !strings.Contains(held.Error(), want) {
-			t.Errorf("second Lock: %q does not tell %q", held, want)
+	if want := "process " + strconv.Itoa(os.Getpid()) + " (127.0.0.1:7333)"; refused.Holder != want {
+		t.Errorf("second Lock: got holder %q, want %q", refused.Holder, want)
+	}
+	for _, want := range []string{refused.Holder, f.dir, "--state"} {
+		if !strings.Contains(refused.Error(), want) {
+			t.Errorf("second Lock: %q does not tell %q", refused, want)
 		}
 	}
-	if err := unlock(); err != nil {
+	if err := held.Release(); err != nil {
 		t.Fatal(err)
 	}
-	unlock, err = f.Lock("127.0.0.1:1")
+	again, err := f.Lock("127.0.0.1:1")
 	if err != nil {
-		t.Fatalf("Lock after unlock: %v", err)
+		t.Fatalf("Lock after Release: %v", err)
 	}
-	if err := unlock(); err != nil {
+	if err := again.Release(); err != nil {
 		t.Fatal(err)
 	}
 }
