@@ -1,0 +1,113 @@
+//go:build unix
+
+package micropython
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/vm/frame"
+)
+
+// channel is the stream socket to the guard, read and written by blocking system calls: with one goroutine that also runs
+// the engine there is nobody to hand a file descriptor to, and the runtime's poller would cost two context switches.
+type channel struct {
+	fd   int
+	in   []byte // received bytes, [r, w) not yet consumed
+	r, w int
+	out  []byte
+}
+
+func openChannel(fd int) (*channel, error) {
+	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+	if err != nil {
+		return nil, fmt.Errorf("descriptor %d is not the guard's channel: %w", fd, err)
+	}
+	if kind != unix.SOCK_STREAM {
+		return nil, fmt.Errorf("descriptor %d is not a stream socket", fd)
+	}
+	if err := unix.SetNonblock(fd, false); err != nil {
+		return nil, fmt.Errorf("prepare the channel: %w", err)
+	}
+	// A receive that waits longer gives way to a heartbeat.
+	tv := unix.NsecToTimeval(int64(limits.HeartbeatPeriod))
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tv); err != nil {
+		return nil, fmt.Errorf("prepare the channel: %w", err)
+	}
+	return &channel{fd: fd, in: make([]byte, 2*limits.FrameBytes)}, nil
+}
+
+// send writes one record and returns when the kernel has all of it.
+func (c *channel) send(rec any) error {
+	buf, err := frame.Append(c.out[:0], rec)
+	if err != nil {
+		return err
+	}
+	c.out = buf
+	for len(buf) > 0 {
+		n, err := unix.Write(c.fd, buf)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("write to the guard: %w", err)
+		}
+		buf = buf[n:]
+	}
+	return nil
+}
+
+// next returns the next whole record among the bytes already received, or nil.
+func (c *channel) next() (any, error) {
+	have := c.in[c.r:c.w]
+	if len(have) < frame.HeaderBytes {
+		return nil, nil
+	}
+	n, err := frame.Length([frame.HeaderBytes]byte(have))
+	if err != nil {
+		return nil, err
+	}
+	if len(have) < frame.HeaderBytes+n {
+		return nil, nil
+	}
+	c.r += frame.HeaderBytes + n
+	return frame.Decode(have[frame.HeaderBytes : frame.HeaderBytes+n])
+}
+
+// receive reads what there is; with wait it waits up to limits.HeartbeatPeriod for the first byte. It reports whether bytes
+// came, and io.EOF at the end of the channel.
+func (c *channel) receive(wait bool) (bool, error) {
+	if c.r > 0 {
+		c.w = copy(c.in, c.in[c.r:c.w])
+		c.r = 0
+	}
+	flags := 0
+	if !wait {
+		flags = unix.MSG_DONTWAIT
+	}
+	n, err := recv(c.fd, c.in[c.w:], flags)
+	switch {
+	case err == unix.EINTR || err == unix.EAGAIN:
+		return false, nil
+	case err == unix.ECONNRESET, err == nil && n == 0:
+		return false, io.EOF
+	case err != nil:
+		return false, fmt.Errorf("read from the guard: %w", err)
+	}
+	c.w += n
+	return true, nil
+}
+
+// wait returns when bytes can be received, the channel has ended or d has passed; early returns are allowed.
+func (c *channel) wait(d time.Duration) error {
+	fds := []unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLIN}}
+	if err := poll(fds, d); err != nil && !errors.Is(err, unix.EINTR) {
+		return fmt.Errorf("wait for the guard: %w", err)
+	}
+	return nil
+}

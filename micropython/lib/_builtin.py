@@ -1,0 +1,92 @@
+# What PAL changes in the engine's own modules. Functions defined here have only this module's names within reach.
+import _pal, json
+from collections import namedtuple
+
+from binascii import unhexlify
+
+
+def generator():
+    yield
+
+
+def input(prompt="", *, print=print, EOFError=EOFError):
+    print(prompt, end="")
+    raise EOFError("no standard input")
+
+
+def event_push(name, data=None, *, dumps=json.dumps, event=_pal.event, check=_pal.check):
+    """Send event user:NAME with JSON data to whoever listens."""
+    check(event(name, "" if data is None else dumps(data)))
+
+
+def board_caller(call, check, jsonable, dumps, loads):
+    def caller(name, args, kwargs):
+        v = [list(args), kwargs]
+        if not jsonable(v, 30):
+            raise TypeError("an argument that JSON cannot hold")
+        return loads(check(call(name, dumps(v))))
+
+    return caller
+
+
+Uname = namedtuple("uname", ("sysname", "nodename", "release", "version", "machine"))
+
+
+def uname():
+    return Uname("pal", "pal", "1.27.0", "PAL " + _pal.pal_version + " on MicroPython v1.27.0", _pal.board_name)
+
+
+def urandom(n, *, random_hex=_pal.random_hex):
+    out = b""
+    while n > 0:
+        out += unhexlify(random_hex(min(n, 256)))
+        n -= 256
+    return out
+
+
+def _sleeper(deadline, wait, int, TypeError):
+    # Each wait ends early when something wants the program's attention; the loop's jump is where it gets it.
+    def until(us):
+        d = deadline(us)
+        while wait(d):
+            pass
+
+    def sleep(seconds):
+        us = seconds * 1000000
+        if us > 0:
+            until(us if isinstance(us, int) else float(us))
+        elif us < 0:
+            raise ValueError("sleep length must be non-negative")
+
+    def sleep_ms(ms):
+        if ms > 0:
+            until(ms * 1000)
+
+    def sleep_us(us):
+        if us > 0:
+            until(us)
+
+    return sleep, sleep_ms, sleep_us
+
+
+sleep, sleep_ms, sleep_us = _sleeper(_pal.deadline, _pal.wait, int, TypeError)
+
+
+def time(*, time_ns=_pal.time_ns, int=int):
+    return int(time_ns(0))
+
+
+def time_ns(*, time_ns=_pal.time_ns, int=int):
+    return int(time_ns(0)) * 1000000000 + time_ns(1)
+
+
+def install(builtins, os, t):
+    builtins.input = input
+    os.uname = uname
+    os.urandom = urandom
+    t.sleep = sleep
+    t.sleep_ms = sleep_ms
+    t.sleep_us = sleep_us
+    t.ticks_us = t.ticks_cpu = _pal.ticks_us
+    t.time = time
+    t.time_ns = time_ns

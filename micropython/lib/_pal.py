@@ -1,0 +1,90 @@
+# The library's way to the host. A program that takes it apart hurts only itself: every call is checked again by the guard.
+import js
+
+pin_open = js.pin_open
+pin_mode = js.pin_mode
+pin_read = js.pin_read
+pin_write = js.pin_write
+pin_toggle = js.pin_toggle
+adc_open = js.adc_open
+adc_read = js.adc_read
+adc_uv = js.adc_uv
+refuse = js.refuse
+ticks_us = js.ticks_us
+deadline = js.deadline
+wait = js.wait
+time_ns = js.time_ns
+event = js.event
+random_hex = js.random_hex
+irq_mask = js.irq_mask
+edge_rose = js.edge_rose
+board_name = js.board_name()
+pal_version = js.pal_version()
+
+
+def _make(js, OSError, BaseException, isinstance, len):
+    # State that no program can reach: closures, not names of this module.
+    errno = js.errno
+    text = js.text
+    refusal = js.refusal
+    pin_irq = js.pin_irq
+    next_edge = js.next_edge
+    again = js.again
+    error_out = js.error_out
+    refused = []  # (exception, number) of the latest refusals
+    handlers = {}  # pin handle: (callable, its argument, the irq object)
+
+    def fail():
+        # Raise what the host's last None meant.
+        e = OSError(errno(), text())
+        n = refusal()
+        if n:
+            if len(refused) >= 16:
+                refused.pop(0)
+            refused.append((e, n))
+        raise e
+
+    def number_of(e):
+        # The guard's number of the refusal that e stands for, 0 when e is something else.
+        for seen, n in refused:
+            if seen is e:
+                return n
+        return 0
+
+    def forget():
+        refused.clear()
+
+    def arm(h, fn, arg, irq, edges):
+        # The handler is in place before the first edge can come.
+        old = handlers.get(h)
+        handlers[h] = (fn, arg, irq)
+        if pin_irq(h, edges) is None:
+            if old is None:
+                handlers.pop(h, None)
+            else:
+                handlers[h] = old
+            fail()
+        if not edges:
+            handlers.pop(h, None)
+
+    return fail, number_of, forget, arm, handlers, next_edge, again, error_out
+
+
+fail, number_of, forget, arm, handlers, next_edge, again, error_out = _make(js, OSError, BaseException, isinstance, len)
+del js, _make
+
+
+def check(r):
+    if r is None:
+        fail()
+    return r
+
+
+def denied(what):
+    # Ask the guard to refuse what no program may have: it numbers and records the try.
+    check(refuse(what))
+    raise OSError(13, what)
+
+
+def later(what):
+    raise OSError(19, what + " comes with a later release of PAL")

@@ -1,0 +1,338 @@
+# Runs jobs for the host. This dictionary of names is private: no program can reach it, since nothing defined here is handed
+# out but the two callables that the engine itself holds. Built-in names are bound once, so that a program which replaces
+# them harms only itself.
+import builtins, gc, io, json, micropython, sys
+
+for name in ("BaseException", "KeyboardInterrupt", "SystemExit", "SyntaxError", "MemoryError", "TypeError", "ValueError",
+             "AttributeError", "bool", "bytearray", "compile", "dict", "dir", "eval", "exec", "float", "getattr", "id", "int",
+             "isinstance", "len", "list", "range", "repr", "setattr", "str", "tuple", "type", "__import__"):
+    globals()[name] = getattr(builtins, name)
+
+enter = js.enter
+leave = js.leave
+failed = js.failed
+answer = js.answer
+set_board = js.set_board
+board_call = js.board_call
+StringIO = io.StringIO
+dumps = json.dumps
+loads = json.loads
+print_exception = sys.print_exception
+collect = gc.collect
+modules = sys.modules
+search = sys.path
+search[:] = ["", "/lib", "/flash/lib", ".frozen"]
+
+import _pal
+
+number_of = _pal.number_of
+forget = _pal.forget
+handlers = _pal.handlers
+next_edge = _pal.next_edge
+again = _pal.again
+error_out = _pal.error_out
+check = _pal.check
+del _pal.number_of, _pal.forget, _pal.handlers, _pal.next_edge, _pal.again, _pal.error_out
+
+import _builtin, _sys, machine, os, time
+
+_builtin.install(builtins, os, time)
+modules["sys"] = modules["usys"] = _sys
+del modules["_sys"], modules["_builtin"]
+for name in ("array", "binascii", "collections", "errno", "hashlib", "heapq", "io", "json", "machine", "os", "random",
+             "re", "select", "struct", "time", "zlib", "ctypes"):
+    try:
+        modules["u" + name] = __import__(name if name != "ctypes" else "uctypes")
+    except ImportError:
+        pass
+
+session = {}
+prefill = {"__name__": "__main__", "time": time, "event_push": _builtin.event_push}
+for name in ("Pin", "ADC", "I2C", "SPI", "PWM", "UART", "Timer"):
+    prefill[name] = getattr(machine, name)
+board_names = {}
+board_functions = {}
+function_types = (type(lambda: 0), type(_builtin.generator), type([].append))
+room = bytearray(8192)  # given up when memory runs out, so that the end can be told
+
+
+def namespace(key):
+    ns = session.get(key)
+    if ns is None:
+        ns = prefill.copy()
+        ns.update(board_names)
+        if key:
+            session[key] = ns
+    return ns
+
+
+def jsonable(v, depth):
+    t = type(v)
+    if v is None or t is bool or t is int or t is str:
+        return True
+    if t is float:
+        return v - v == 0
+    if depth <= 0:
+        return False
+    if t is list or t is tuple:
+        for x in v:
+            if not jsonable(x, depth - 1):
+                return False
+        return True
+    if t is dict:
+        for k, x in v.items():
+            if type(k) is not str or not jsonable(x, depth - 1):
+                return False
+        return True
+    return False
+
+
+def respond(v, strict):
+    if jsonable(v, 30):
+        n = answer(1, dumps(v))
+    elif strict:
+        raise TypeError("a value that JSON cannot hold: " + repr(v))
+    else:
+        n = answer(0, repr(v))
+    if n is not None:
+        raise ValueError("value of %d bytes is too long to return" % n)
+
+
+COMPOUND = ("if", "for", "while", "with", "try", "def", "class", "async", "elif", "else", "except", "finally")
+
+
+def compiled(text, mode):
+    try:
+        return compile(text, "<stdin>", mode)
+    except SyntaxError:
+        return None
+
+
+def split(code):
+    # Cut code into statements and a last expression, as (statements, expression or None), both compiled. Every line that
+    # starts a statement may start the expression; on one line so may what follows a semicolon. Both parts must compile.
+    whole = compiled(code, "eval")
+    if whole:
+        return None, whole
+    lines = code.rstrip().split("\n")
+    for k in range(len(lines) - 1, -1, -1):
+        line = lines[k]
+        if not line or line[0] in " \t#)]}":
+            continue
+        if k:
+            tail = compiled("(" + "\n" * k + "\n".join(lines[k:]) + "\n)", "eval") if compiled("\n".join(lines[k:]), "eval") else None
+            head = compiled("\n".join(lines[:k]) + "\n", "exec") if tail else None
+            if head:
+                return head, tail
+        word = line.split("(")[0].split(":")[0].split(" ")[0]
+        if word not in COMPOUND and word[:1] != "@":
+            head, tail = split_line(lines, k)
+            if head:
+                return head, tail
+    return compile(code, "<stdin>", "exec"), None
+
+
+def split_line(lines, k):
+    line = "\n".join(lines[k:])
+    at = line.rfind(";")
+    while at >= 0:
+        rest = line[at + 1:].strip()
+        if rest and compiled(rest, "eval"):
+            head = compiled("\n".join(lines[:k] + [line[:at]]) + "\n", "exec")
+            if head:
+                return head, compiled("(" + "\n" * (k + line[:at].count("\n")) + rest + "\n)", "eval")
+        at = line.rfind(";", 0, at)
+    return None, None
+
+
+def run_exec(key, code, flags):
+    ns = namespace(key)
+    if flags & 2:
+        head, tail = split(code)
+        if head:
+            exec(head, ns)
+        respond(eval(tail, ns) if tail else None, False)
+    elif flags & 1:
+        exec(compile(code + "\n", "<stdin>", "single"), ns)
+    else:
+        exec(compile(code, "<stdin>", "exec"), ns)
+
+
+def foreign(name, v):
+    # Whether v came from a module that board.py imported.
+    for key in modules:
+        if key != "board" and getattr(modules[key], name, None) is v:
+            return True
+    return False
+
+
+def load(source):
+    # Import board.py, and nothing that a program put elsewhere under that name.
+    set_board(source)
+    saved = search[:]
+    modules.pop("board", None)
+    search[:] = ["/", "/lib", ".frozen"]
+    try:
+        return __import__("board")
+    finally:
+        search[:] = saved
+
+
+def run_board(code):
+    board_names.clear()
+    board_functions.clear()
+    board = load(code)
+    for name in dir(board):
+        if name[0] == "_":
+            continue
+        v = getattr(board, name)
+        board_names[name] = v
+        if isinstance(v, function_types) and not foreign(name, v):
+            board_functions[name] = v
+    respond(list(board_functions.keys()), True)
+
+
+def run_proxy(code, args):
+    # Each function lives in a dictionary that holds nothing but the way to the guard.
+    board_names.clear()
+    board = load("")
+    set_board(code)
+    board.__source__ = code
+    call = _builtin.board_caller(board_call, check, jsonable, dumps, loads)
+    for name in loads(args):
+        space = {"_call": call}
+        exec(compile("def %s(*args, **kwargs):\n return _call(%r, args, kwargs)" % (name, name), "<pal>", "exec"), space)
+        board_names[name] = space[name]
+        setattr(board, name, space[name])
+    board_names["board"] = board
+
+
+def run_func(func, args):
+    f = board_functions.get(func)
+    if f is None:
+        raise AttributeError("board.py has no function " + func)
+    a = loads(args)
+    respond(f(*a[0], **a[1]), True)
+
+
+def handle(h):
+    e = handlers.get(h)
+    if e is None:
+        return
+    try:
+        e[0](e[1])
+    except KeyboardInterrupt:
+        raise
+    except BaseException as x:
+        s = StringIO()
+        print_exception(x, s)
+        error_out(s.getvalue())
+
+
+def drain(_):
+    # The engine's scheduler calls this between bytecodes. An interrupt that comes here is meant for the program.
+    try:
+        while True:
+            h = next_edge()
+            if h < 0:
+                return
+            handle(h)
+    except BaseException:
+        again()
+
+
+def report(e):
+    global room
+    if isinstance(e, MemoryError):
+        room = None
+        collect()
+    name = type(e).__name__
+    message = None
+    if isinstance(e, SystemExit):
+        name = "SystemExit"
+        message = e.args[0] if e.args else None
+        if message is None or message == 0:
+            return
+    s = StringIO()
+    print_exception(e, s)
+    try:
+        message = str(e if message is None else message)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        message = ""
+    failed(name, message, s.getvalue(), number_of(e))
+
+
+def absorb():
+    # Interrupts that were on their way when the program ended are raised at one of these jumps, and gone.
+    while True:
+        try:
+            leave()
+            for k in (0, 0, 0, 0):
+                pass
+            return
+        except BaseException:
+            pass
+
+
+def guest(kind, key, code, func, args, flags, pin):
+    if kind == 1:
+        run_exec(key, code, flags)
+    elif kind == 2:
+        run_board(code)
+    elif kind == 3:
+        run_proxy(code, args)
+    elif kind == 4:
+        run_func(func, args)
+    elif kind == 5:
+        handle(pin)
+    drain(0)
+    for k in (0, 0, 0, 0):
+        pass
+
+
+def forget_sessions(key):
+    global room
+    if key:
+        session.pop(key, None)
+        return
+    session.clear()
+    room = None
+    collect()
+
+
+def run(kind, key, code, func, args, flags, pin):
+    global room
+    if kind == 0:
+        return forget_sessions(key)
+    error = None
+    try:
+        try:
+            enter()
+            guest(kind, key, code, func, args, flags, pin)
+        except BaseException as e:
+            error = e
+            report(e)
+    except BaseException as e:
+        # An interrupt while the end was being told, or an exception whose own methods fail.
+        absorb()
+        try:
+            if error is None:
+                error = e
+            failed(type(error).__name__, "", "Traceback (most recent call last):\n" + type(error).__name__ + ": \n", 0)
+        except BaseException:
+            failed("MemoryError", "", "", 0)
+    absorb()
+    error = None
+    forget()
+    if room is None:
+        collect()
+        try:
+            room = bytearray(8192)
+        except MemoryError:
+            pass
+
+
+js.register(run, id(drain), id(micropython.schedule))
+js.seal()

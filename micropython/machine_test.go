@@ -1,0 +1,192 @@
+//go:build unix
+
+package micropython
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pal-terminal/pal/hw"
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/vm/frame"
+)
+
+// guard is a test's side of the channel: it answers hardware calls and collects what the machine sends.
+type guard struct {
+	t    *testing.T
+	file *os.File
+	seq  uint32
+	read []byte
+
+	mu    sync.Mutex // guards writes
+	calls []hw.Call
+	// answer serves hardware calls; nil answers 0.
+	answer func(hw.Call) hw.Reply
+	// heard is called for every record but calls and Done, on the goroutine of run.
+	heard func(any)
+	beats int
+}
+
+var cacheDir = sync.OnceValue(func() string { return filepath.Join(os.TempDir(), fmt.Sprintf("pal-engine-test-%d", os.Getuid())) })
+
+// start boots a machine in this process, without the sandbox, and serves it until the test ends.
+func start(t *testing.T) *guard {
+	t.Helper()
+	if err := Available(); err != nil {
+		t.Fatal(err)
+	}
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch, err := openChannel(fds[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := newMachine(context.Background(), Options{
+		CacheDir: cacheDir(), HeapBytes: limits.VMHeapDefault, Board: "bench-sim", Version: "test",
+	}, ch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &guard{t: t, file: os.NewFile(uintptr(fds[1]), "guard")}
+	done := make(chan error, 1)
+	go func() { done <- m.serve() }()
+	t.Cleanup(func() {
+		if err := unix.Shutdown(fds[1], unix.SHUT_RDWR); err != nil {
+			t.Errorf("end the channel: %v", err)
+		}
+		if err := <-done; err != nil && !errors.Is(err, unix.EPIPE) {
+			t.Errorf("the machine ended with %v", err)
+		}
+		if err := errors.Join(g.file.Close(), m.close(), unix.Close(fds[0])); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+func (g *guard) send(rec any) {
+	g.t.Helper()
+	buf, err := frame.Append(nil, rec)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, err := g.file.Write(buf); err != nil {
+		g.t.Fatalf("write to the machine: %v", err)
+	}
+}
+
+func (g *guard) next() any {
+	g.t.Helper()
+	var head [frame.HeaderBytes]byte
+	if _, err := io.ReadFull(g.file, head[:]); err != nil {
+		g.t.Fatalf("read from the machine: %v", err)
+	}
+	n, err := frame.Length(head)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	body := make([]byte, n)
+	if _, err := io.ReadFull(g.file, body); err != nil {
+		g.t.Fatal(err)
+	}
+	rec, err := frame.Decode(body)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return rec
+}
+
+// result is a job's end with what it printed.
+type result struct {
+	hw.Outcome
+	out, err string
+	calls    []hw.Call
+}
+
+// run runs one job to its end.
+func (g *guard) run(job hw.Job) result {
+	g.t.Helper()
+	if job.MaxOutput == 0 {
+		job.MaxOutput = limits.OutputMax
+	}
+	g.begin(job)
+	return g.finish()
+}
+
+func (g *guard) begin(job hw.Job) {
+	g.t.Helper()
+	g.seq++
+	g.send(frame.Run{Seq: g.seq, Job: job})
+}
+
+func (g *guard) finish() result {
+	g.t.Helper()
+	var r result
+	for {
+		switch rec := g.next().(type) {
+		case frame.Done:
+			if rec.Seq != g.seq {
+				g.t.Fatalf("end of job %d, want %d", rec.Seq, g.seq)
+			}
+			r.Outcome = rec.Outcome
+			return r
+		case *frame.Call:
+			r.calls = append(r.calls, rec.Call)
+			reply := hw.Reply{}
+			if g.answer != nil {
+				reply = g.answer(rec.Call)
+			}
+			g.send(&frame.Reply{Reply: reply})
+		case frame.Output:
+			if rec.Stream == hw.Stdout {
+				r.out += string(rec.Data)
+			} else {
+				r.err += string(rec.Data)
+			}
+			if g.heard != nil {
+				g.heard(rec)
+			}
+		case frame.Heartbeat:
+			g.beats++
+			if g.heard != nil {
+				g.heard(rec)
+			}
+		default:
+			g.t.Fatalf("the machine sent %T", rec)
+		}
+	}
+}
+
+// exec runs code in the session "s".
+func (g *guard) exec(code string) result {
+	g.t.Helper()
+	return g.run(hw.Job{Kind: hw.JobExec, Session: "s", Code: code})
+}
+
+// interruptAfter interrupts the running job at a later time.
+func (g *guard) interruptAfter(d time.Duration) {
+	seq := g.seq
+	timer := time.AfterFunc(d, func() { g.send(frame.Interrupt{Seq: seq}) })
+	g.t.Cleanup(func() { timer.Stop() })
+}
+
+func TestHello(t *testing.T) {
+	g := start(t)
+	r := g.exec("print('hello')")
+	if r.out != "hello\n" || r.Exception != nil {
+		t.Fatalf("got %q, %+v %s", r.out, r.Exception, r.err)
+	}
+}
