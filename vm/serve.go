@@ -63,6 +63,9 @@ func (p *process) serve() error {
 // handle acts on one record.
 func (s *server) handle(rec any) error {
 	s.hear()
+	if _, ok := rec.(frame.Heartbeat); ok { // also while it starts: a slow processor must not make it a liar
+		return s.beat()
+	}
 	if ready, ok := rec.(frame.Ready); ok != !s.booted {
 		return violated("%T at the wrong time", rec)
 	} else if ok {
@@ -78,8 +81,6 @@ func (s *server) handle(rec any) error {
 		return s.output(r)
 	case frame.Done:
 		return s.finish(r)
-	case frame.Heartbeat:
-		return s.beat()
 	}
 	return violated("%T is the guard's to send", rec)
 }
