@@ -1,8 +1,18 @@
 // Package identity says who asks: actors, their classes and scopes, and the tokens that prove them.
 //
-// An actor comes from the connection (a token), never from a message's payload. Tokens are named, scoped, may expire, are
-// stored as hashes only, and are compared in constant time. identity knows nothing of connections: whoever serves them
-// watches [Store] for revocations and cuts what they carried.
+// # Model
+//
+// An actor comes from the connection (a token), never from a message's payload. A [Store] keeps named, scoped tokens, which
+// may expire, in one file of the state folder: hashes only, compared in constant time, written so that a crash leaves the
+// old file or the new one. The terminal's own two tokens, [LocalHuman] and [LocalAgent], also stand in clear in files that
+// only its user can read.
+//
+// identity knows nothing of connections: whoever serves them watches the store and cuts what a token carried when it ends.
+//
+// # What it refuses
+//
+// A token file that is damaged or open to other users: nobody is let in on its ground. An agent with the admin scope. The
+// empty token. A name that would need quoting in a log or a shell.
 package identity
 
 import "slices"
