@@ -86,7 +86,7 @@ type Event struct {
 	Pin    string
 	Name   string
 	Level  int     // level after the event, -1 when unknown
-	Value  float64 // EventTrip: the reading, in the unit of the input
+	Value  float64 // EventTrip: the reading, in the unit of the input; 0 when it could not be read
 	Cause  string
 	Text   string // for people
 	At     time.Time
@@ -98,8 +98,8 @@ type Options struct {
 	// Now is the clock of records and rules, time.Now when nil. It must run at the pace of package time, whose timers
 	// wake the table.
 	Now func() time.Time
-	// OnEvent receives events in order for each pin. It must not block. It may call Snapshot and Stopped but nothing that
-	// drives.
+	// OnEvent receives events, those of one pin in order. It is called in the middle of a change of that pin: it must not
+	// block and must not call the table.
 	OnEvent func(Event)
 }
 

@@ -2,68 +2,266 @@ package pin
 
 import (
 	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/hw"
+	"github.com/pal-terminal/pal/limits"
 )
 
-var errUnfinished = errors.New("pin: table has no body yet")
-
 // Table is the guard of one board. Its methods are safe from any goroutine.
-type Table struct{}
+//
+// Order of locks: pin.drive, then Table.mu. Neither the driver nor a callback is ever called with mu held.
+type Table struct {
+	d       *board.Description
+	drv     board.Driver
+	log     *slog.Logger
+	now     func() time.Time
+	onEvent func(Event)
+	started time.Time
+	direct  bool // the driver never waits: call it without a worker in between
+	pins    []*pin
 
-// New drives every output of the board safe and returns the guard of it.
+	// latch is the e-stop: odd while set. It only grows, so that Clear cannot undo a Stop it has not seen.
+	latch atomic.Uint64
+
+	done    chan struct{}  // closed by Close: workers and the sampler end
+	running sync.WaitGroup // workers, the sampler, and timers at work
+
+	mu     sync.Mutex // guards what follows and the state of every pin
+	closed bool
+	reason string // of the first Stop since the latch was clear
+	since  time.Time
+}
+
+// pin is one pin's rules and state.
+type pin struct {
+	h       Handle
+	b       *board.Pin
+	watched bool        // a rule of some output watches this input
+	locked  []*pin      // interlocked outputs
+	ring    []time.Time // times of the last changes, for max_rate; guarded by Table.mu
+
+	drive sync.Mutex    // direct drivers: held over a whole change, so that changes of one output come one after another
+	queue chan *request // other drivers: to the worker, unbuffered
+	wake  chan struct{} // other drivers: pending is set
+
+	fan fan
+
+	// Guarded by Table.mu.
+	mode      hw.Mode
+	pull      hw.Pull
+	level     int  // as last driven; -1 when the pin is no output
+	energised bool // may be on: from the claim to switch on until a drive to safe was confirmed
+	onSince   time.Time
+	offSince  time.Time
+	next      int // next place in ring
+	caller    Caller
+	changed   time.Time
+	tripped   bool
+	tripFrom  time.Time // since when the trip condition holds; zero when it does not
+	fault     string
+	stuck     bool        // the worker has not come back from the driver
+	pending   *safeCall   // the output is to be made safe by the worker
+	alarm     *time.Timer // max_on, and retries of a failed drive to safe
+}
+
+// on reports whether the output is driven to a level that is not safe.
+func (p *pin) on() bool { return p.level >= 0 && p.level != p.b.Safe }
+
+// New takes charge of a board: it drives every output safe before it returns. An output that cannot be made safe does not
+// stop the others from being guarded; it is out of service, as Snapshot and EventOutputFault say. The driver stays the
+// caller's, to be closed after the table.
 func New(d *board.Description, drv board.Driver, o Options) (*Table, error) {
-	return nil, errUnfinished
+	if len(d.Pins) > limits.BoardPins {
+		return nil, fmt.Errorf("board %s has %d pins, more than %d", d.Name, len(d.Pins), limits.BoardPins)
+	}
+	t := &Table{d: d, drv: drv, log: o.Log, now: o.Now, onEvent: o.OnEvent, done: make(chan struct{})}
+	if t.log == nil {
+		t.log = slog.New(slog.DiscardHandler)
+	}
+	if t.now == nil {
+		t.now = time.Now
+	}
+	if t.onEvent == nil {
+		t.onEvent = func(Event) {}
+	}
+	if im, ok := drv.(board.Immediate); ok {
+		t.direct = im.Immediate()
+	}
+	t.started = t.now()
+	t.build()
+	t.safeAll(CauseStart)
+	if t.needsSampling() {
+		t.sample() // a trip that stands already is known before the first call
+		t.running.Go(t.sampler)
+	}
+	return t, nil
 }
 
-// Resolve returns the handle of the pin that name means.
-func (t *Table) Resolve(name string) (Handle, error) { return 0, errUnfinished }
-
-// Configure sets a pin's direction, bias and, for an output, level.
-func (t *Table) Configure(c Caller, h Handle, m hw.Mode, p hw.Pull, level int) (*Effect, error) {
-	return nil, errUnfinished
+// build makes the pins and starts their workers.
+func (t *Table) build() {
+	t.pins = make([]*pin, len(t.d.Pins))
+	for i := range t.d.Pins {
+		b := &t.d.Pins[i]
+		p := &pin{h: Handle(i), b: b, pull: b.Pull, level: -1, offSince: t.started, changed: t.started}
+		t.pins[i] = p
+		if b.Owner == board.OwnerSystem {
+			continue
+		}
+		if b.Output() {
+			// What the line does before the first drive is unknown, so it counts as on until it was driven safe.
+			p.energised = true
+			p.alarm = time.AfterFunc(longest, func() { t.alarmed(p) })
+			p.alarm.Stop()
+			p.ring = make([]time.Time, b.MaxRate.N)
+		}
+		if !t.direct {
+			p.queue, p.wake = make(chan *request), make(chan struct{}, 1)
+			t.running.Go(func() { t.work(p) })
+		}
+	}
+	for _, p := range t.pins {
+		for _, j := range p.b.Interlock {
+			p.locked = append(p.locked, t.pins[j])
+		}
+		if p.b.Requires != nil {
+			t.pins[p.b.Requires.Pin].watched = true
+		}
+		if p.b.Trip != nil {
+			t.pins[p.b.Trip.ADC].watched = true
+		}
+	}
 }
 
-// Read returns the level on a line.
-func (t *Table) Read(c Caller, h Handle) (int, error) { return 0, errUnfinished }
+// longest is how far off a timer is set that is not meant to run.
+const longest = time.Duration(1<<63 - 1)
 
-// Write drives an output.
-func (t *Table) Write(c Caller, h Handle, level int) (Effect, error) {
-	return Effect{}, errUnfinished
+// at returns the pin of a handle, which may come from hostile code.
+func (t *Table) at(h Handle) (*pin, error) {
+	if int(h) >= len(t.pins) {
+		return nil, &Refusal{
+			Errno: eacces, Code: codeNotFound, Rule: RuleUnknownPin, Resource: fmt.Sprintf("handle %d", h),
+			Message: fmt.Sprintf("handle %d is no pin of this board", h),
+		}
+	}
+	p := t.pins[h]
+	if p.b.Owner == board.OwnerSystem {
+		r := refusal(p, eacces, codeDenied, RuleSystemPin, "%s belongs to the board itself and is never used by programs", p.name())
+		r.Holder = "system"
+		r.Nearest = t.nearest(string(p.b.ID))
+		return nil, r
+	}
+	return p, nil
 }
 
-// Toggle flips an output.
-func (t *Table) Toggle(c Caller, h Handle) (Effect, error) { return Effect{}, errUnfinished }
-
-// CheckADC reports whether a pin is an analogue input the caller may read.
-func (t *Table) CheckADC(c Caller, h Handle) error { return errUnfinished }
-
-// ReadADC samples an analogue input: 12 bits and microvolts.
-func (t *Table) ReadADC(c Caller, h Handle) (raw int, microvolts int64, err error) {
-	return 0, 0, errUnfinished
+// Resolve returns the handle of the pin that name means: its id, its name, or GPIO and its number, exactly. Unknown and
+// system-owned pins are refused.
+func (t *Table) Resolve(name string) (Handle, error) {
+	i, ok := t.d.Lookup(name)
+	if !ok {
+		return 0, &Refusal{
+			Errno: eacces, Code: codeNotFound, Rule: RuleUnknownPin, Resource: clip(name), Nearest: t.nearest(name),
+			Message: fmt.Sprintf("%q is no pin of this board", clip(name)),
+		}
+	}
+	p, err := t.at(Handle(i))
+	if err != nil {
+		return 0, err
+	}
+	return p.h, nil
 }
 
-// Watch reports level changes of an input until cancel.
-func (t *Table) Watch(c Caller, h Handle, e hw.Edges, fn func(hw.Edge)) (cancel func(), err error) {
-	return nil, errUnfinished
+// clip bounds a name of foreign origin for messages.
+func clip(name string) string {
+	if len(name) > limits.NameBytes {
+		return strings.ToValidUTF8(name[:limits.NameBytes], "") + "…"
+	}
+	return name
 }
 
-// Stop sets the e-stop latch and makes every output safe.
-func (t *Table) Stop(reason string) {}
+// name returns the pin as messages call it: its name with its id.
+func (p *pin) name() string {
+	if p.b.Name == "" {
+		return "pin " + string(p.b.ID)
+	}
+	return p.b.Name + " (pin " + string(p.b.ID) + ")"
+}
 
-// Clear releases the latch, trips and faults.
-func (t *Table) Clear() error { return errUnfinished }
+// emit reports an event. It is called without mu.
+func (t *Table) emit(p *pin, e Event) {
+	e.Handle, e.Pin, e.Name = p.h, string(p.b.ID), p.b.Name
+	if e.At.IsZero() {
+		e.At = t.now()
+	}
+	if e.Kind == EventOutputFault || e.Kind == EventTrip {
+		t.log.Error("output out of service", "pin", p.b.Label(), "cause", e.Cause, "text", e.Text)
+	}
+	t.onEvent(e)
+}
 
-// Stopped reports the latch.
-func (t *Table) Stopped() (stopped bool, reason string, since time.Time) { return }
+// enter begins work of a timer's goroutine, which Close waits for. It reports false once the table is closed.
+func (t *Table) enter() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return false
+	}
+	t.running.Add(1)
+	return true
+}
 
-// Safe makes the outputs safe that match.
-func (t *Table) Safe(cause string, match func(Driven) bool) []Effect { return nil }
+// Close refuses all further calls, makes every output safe and ends the table's goroutines. The error names the outputs
+// whose driver does not come back; their goroutines end when it does. Closing twice is the same as once.
+func (t *Table) Close() error {
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		return nil
+	}
+	t.closed = true
+	t.mu.Unlock()
 
-// Snapshot returns the state of every pin.
-func (t *Table) Snapshot() []State { return nil }
+	t.safeAll(CauseShutdown)
+	close(t.done)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for _, p := range t.pins {
+			p.fan.end()
+		}
+		t.running.Wait()
+	}()
+	timer := time.NewTimer(limits.DriveTimeout)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	}
+	return t.closeError()
+}
 
-// Close makes every output safe and ends the table's goroutines.
-func (t *Table) Close() error { return errUnfinished }
+func (t *Table) closeError() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var bad []string
+	for _, p := range t.pins {
+		if p.alarm != nil {
+			p.alarm.Stop()
+		}
+		if p.stuck || p.energised {
+			bad = append(bad, p.b.Label())
+		}
+	}
+	if len(bad) > 0 {
+		slices.Sort(bad)
+		return errors.New("close pin table: not known to be safe: " + strings.Join(bad, ", "))
+	}
+	return nil
+}

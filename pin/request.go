@@ -1,0 +1,282 @@
+package pin
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/hw"
+	"github.com/pal-terminal/pal/limits"
+)
+
+// verb says what a request asks of the driver.
+type verb uint8
+
+const (
+	verbRead verb = iota
+	verbADC
+	verbInput  // configure as an input
+	verbOutput // configure as an output, level -1 to keep or start safe
+	verbWrite
+	verbToggle
+	verbSafe // by the guard itself
+	verbWatch
+)
+
+// request is one use of the driver, with its answer.
+type request struct {
+	verb   verb
+	caller Caller
+	level  int
+	mode   hw.Mode
+	pull   hw.Pull
+	cause  string
+	only   func(*pin) bool // verbSafe: do it only if this holds, asked with Table.mu held; nil for always
+	unmet  bool            // an input that the output requires does not have its level
+	edge   func(rose bool, at time.Time)
+
+	effect     Effect
+	drove      bool
+	value      int
+	microvolts int64
+	cancel     func()
+	err        error
+
+	// For workers: state moves waiting → running → finished, or to abandoned from either of the first two when the caller
+	// gives up. After that the answer belongs to the worker.
+	state atomic.Int32
+	done  chan struct{}
+}
+
+const (
+	waiting = iota
+	running
+	finished
+	abandoned
+)
+
+// do has a request performed and returns its error. The answer may be looked at only if do returned nil.
+func (t *Table) do(p *pin, r *request) error {
+	if t.direct {
+		p.drive.Lock()
+		t.perform(p, r)
+		p.drive.Unlock()
+		return r.err
+	}
+	t.mu.Lock()
+	stuck := p.stuck
+	t.mu.Unlock()
+	if stuck {
+		return hungRefusal(p)
+	}
+	r.done = make(chan struct{})
+	timer := time.NewTimer(limits.DriveTimeout)
+	defer timer.Stop()
+	select {
+	case p.queue <- r:
+	case <-timer.C:
+		return refusal(p, ebusy, codeConflict, RuleBusy, "%s is still busy with an earlier call", p.name())
+	case <-t.done:
+		return closedRefusal(p)
+	}
+	select {
+	case <-r.done:
+		return r.err
+	case <-timer.C:
+	}
+	if r.state.CompareAndSwap(waiting, abandoned) {
+		return refusal(p, ebusy, codeConflict, RuleBusy, "%s is still busy with an earlier call", p.name())
+	}
+	if r.state.CompareAndSwap(running, abandoned) {
+		t.hung(p)
+		return hungRefusal(p)
+	}
+	<-r.done // finished in this very moment
+	return r.err
+}
+
+// work is the worker of one pin behind a driver that may wait. Everything that is done to the pin is done here, one after
+// another, and making it safe comes before anything else.
+func (t *Table) work(p *pin) {
+	for {
+		select {
+		case <-t.done:
+			t.runSafe(p) // word left while the driver did not answer
+			return
+		case <-p.wake:
+			t.runSafe(p)
+		case r := <-p.queue:
+			t.runSafe(p)
+			if r.state.CompareAndSwap(waiting, running) {
+				t.perform(p, r)
+				if !r.state.CompareAndSwap(running, finished) {
+					t.returned(p, r)
+				}
+			}
+			close(r.done)
+		}
+	}
+}
+
+// returned takes in the late answer to a request whose caller has given up. For an output, hung has left word to make it safe.
+func (t *Table) returned(p *pin, r *request) {
+	if r.cancel != nil {
+		r.cancel()
+	}
+	if !p.b.Output() {
+		t.mu.Lock()
+		p.stuck = false
+		t.mu.Unlock()
+	}
+}
+
+// hung marks a pin whose driver has not answered in time. An output is out of service from here on, and is made safe as soon
+// as the driver comes back.
+func (t *Table) hung(p *pin) {
+	t.mu.Lock()
+	p.stuck = true
+	fresh := false
+	if p.b.Output() {
+		fresh = p.setFault("the driver did not answer in " + limits.DriveTimeout.String())
+		p.energised = true
+		t.pend(p, CauseFault)
+	}
+	t.mu.Unlock()
+	if fresh {
+		t.emit(p, Event{Kind: EventOutputFault, Level: -1, Cause: CauseFault, Text: p.name() + ": the driver does not answer"})
+	}
+}
+
+// setFault takes the output out of service and reports whether it was not before. Callers hold Table.mu.
+func (p *pin) setFault(why string) (fresh bool) {
+	fresh = p.fault == ""
+	if fresh {
+		p.fault = why
+	}
+	return fresh
+}
+
+// safeCall is word to a worker to make its output safe. Whoever wants that while the word stands shares it, so that a hung
+// driver gathers no queue.
+type safeCall struct {
+	cause  string
+	done   chan struct{} // closed when the drive has ended; effect and drove may be read then
+	late   chan struct{} // closed when it has not ended in limits.DriveTimeout
+	timer  *time.Timer   // closes late
+	effect Effect
+	drove  bool
+}
+
+// pend leaves word to make p safe. Callers hold Table.mu.
+func (t *Table) pend(p *pin, cause string) *safeCall {
+	s := p.pending
+	if s == nil {
+		s = &safeCall{cause: cause, done: make(chan struct{}), late: make(chan struct{})}
+		p.pending = s
+		// Not counted in t.running: it ends by itself, and Close must not wait for what is late.
+		s.timer = time.AfterFunc(limits.DriveTimeout, func() { t.overdue(p, s) })
+	}
+	if cause == CauseEstop {
+		s.cause = cause
+	}
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+	return s
+}
+
+// overdue ends the wait for a safeCall that was not done in time.
+func (t *Table) overdue(p *pin, s *safeCall) {
+	t.mu.Lock()
+	late := p.pending == s
+	t.mu.Unlock()
+	if late {
+		t.hung(p)
+	}
+	close(s.late)
+}
+
+// runSafe does what pend has left word for.
+func (t *Table) runSafe(p *pin) {
+	t.mu.Lock()
+	s := p.pending
+	if s == nil {
+		t.mu.Unlock()
+		return
+	}
+	r := &request{verb: verbSafe, cause: s.cause}
+	t.mu.Unlock()
+	t.perform(p, r)
+	t.mu.Lock()
+	s.effect, s.drove = r.effect, r.drove
+	p.pending, p.stuck = nil, false
+	s.timer.Stop()
+	t.mu.Unlock()
+	close(s.done)
+}
+
+// makeSafe makes one output safe if only holds, and waits until it is or limits.DriveTimeout has passed.
+func (t *Table) makeSafe(p *pin, cause string, only func(*pin) bool) (Effect, bool) {
+	if t.direct {
+		r := &request{verb: verbSafe, cause: cause, only: only}
+		if t.do(p, r) != nil {
+			return Effect{}, false
+		}
+		return r.effect, r.drove
+	}
+	return t.startSafe(p, cause, only).wait()
+}
+
+// startSafe begins to make an output safe behind a worker. It returns nil when only does not hold.
+func (t *Table) startSafe(p *pin, cause string, only func(*pin) bool) *safeCall {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if only != nil && !only(p) {
+		return nil
+	}
+	return t.pend(p, cause)
+}
+
+func (s *safeCall) wait() (Effect, bool) {
+	if s == nil {
+		return Effect{}, false
+	}
+	select {
+	case <-s.done:
+	case <-s.late:
+		select {
+		case <-s.done: // both: it came at the last moment
+		default:
+			return Effect{}, false
+		}
+	}
+	return s.effect, s.drove
+}
+
+// safeEach makes the outputs safe for which only holds, all at once, and returns the drives that changed something.
+func (t *Table) safeEach(cause string, only func(*pin) bool) []Effect {
+	var effects []Effect
+	keep := func(e Effect, drove bool) {
+		if drove && e.Changed() {
+			effects = append(effects, e)
+		}
+	}
+	var calls []*safeCall
+	for _, p := range t.pins {
+		switch {
+		case p.b.Owner == board.OwnerSystem || !p.b.Output():
+		case t.direct:
+			keep(t.makeSafe(p, cause, only))
+		default:
+			calls = append(calls, t.startSafe(p, cause, only))
+		}
+	}
+	for _, s := range calls {
+		keep(s.wait())
+	}
+	return effects
+}
+
+// safeAll makes every output safe, whatever its state is thought to be.
+func (t *Table) safeAll(cause string) { t.safeEach(cause, nil) }
