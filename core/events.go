@@ -49,6 +49,9 @@ func (e *Events) Emit(name string, data any) {
 
 // Pin takes in what the pin table reports by itself; it is made for pin.Options.OnEvent.
 func (e *Events) Pin(ev pin.Event) {
+	if ev.Cause == pin.CauseStart {
+		return // the event boot shows them all
+	}
 	data := map[string]any{"pin": ev.Pin, "cause": ev.Cause}
 	if ev.Name != "" {
 		data["name"] = ev.Name

@@ -230,19 +230,29 @@ func (c *Core) refuseJob(j *job, err *protocol.Error) {
 	j.cancel(nil)
 }
 
-// endJob answers an admitted job.
-func (c *Core) endJob(j *job, r protocol.Result) {
-	raw := encode(r)
-	kept := raw
+// written is an answer as it goes out and as it is remembered.
+type written struct{ sent, kept []byte }
+
+func (c *Core) written(r protocol.Result) written {
+	w := written{sent: encode(r)}
+	w.kept = w.sent
 	if len(r.Stdout) > limits.DedupStreamKept || len(r.Stderr) > limits.DedupStreamKept {
 		short := r
 		short.Stdout, short.Stderr = shorten(&short, r.Stdout), shorten(&short, r.Stderr)
-		kept = encode(short)
+		w.kept = encode(short)
 	}
-	c.answers.finish(j.entry, kept)
-	j.conn.send(raw)
+	return w
+}
+
+// deliver remembers and sends the answer of an admitted job. It does not wait.
+func (c *Core) deliver(j *job, w written) {
+	c.answers.finish(j.entry, w.kept)
+	j.conn.send(w.sent)
 	j.cancel(nil)
 }
+
+// endJob answers an admitted job that was not run.
+func (c *Core) endJob(j *job, r protocol.Result) { c.deliver(j, c.written(r)) }
 
 // shorten cuts text for the store of answers and says so in r.
 func shorten(r *protocol.Result, text string) string {

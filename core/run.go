@@ -45,15 +45,16 @@ func (c *Core) runner() {
 }
 
 func (c *Core) do(w work) {
-	var failed bool
 	switch {
 	case w.exec != nil:
 		r := c.runExec(w.exec, w.forget)
-		failed = r.Error
 		c.execs.Add(1)
-		// The end is posted before the answer goes out, so that a client that acts on the answer finds the machine free.
-		c.post(func() { c.queue.ended(c, w.exec, failed) })
-		c.endJob(w.exec, r)
+		a := c.written(r)
+		// Answer and end are one step of admission: nothing that follows from the end (the next exec's output, the refusal
+		// of what was queued behind an error) can overtake the answer.
+		if !c.post(func() { c.deliver(w.exec, a); c.queue.ended(c, w.exec, r.Error) }) {
+			c.deliver(w.exec, a)
+		}
 		return
 	case w.edge != nil:
 		c.runHandler(w.edge)

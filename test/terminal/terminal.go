@@ -72,8 +72,9 @@ func Start(t testing.TB, desc *board.Description) *Terminal {
 	if err != nil {
 		t.Fatalf("machines: %v", err)
 	}
+	agent := x.Pool.Executor(core.MachineAgent)
 	cfg := core.Config{
-		Terminal: Name, Product: "pal test", Board: desc, Table: x.Table, Agent: x.Pool.Executor(core.MachineAgent), Sim: driver,
+		Terminal: Name, Product: "pal test", Board: desc, Table: x.Table, Agent: agent, Sim: driver,
 		Identity: x.Identity, Events: events, Log: log,
 	}
 	if desc.Mode == board.ModeEngineering {
@@ -91,6 +92,10 @@ func Start(t testing.TB, desc *board.Description) *Terminal {
 		}
 	})
 	x.listen()
+	// A terminal serves when it has a machine; a deadline must not be spent on the first compile of the engine.
+	if err := agent.Ready(t.Context()); err != nil {
+		t.Fatalf("machine: %v", err)
+	}
 	return x
 }
 
