@@ -19,7 +19,7 @@ const marker = "# micropython-only";
 const { values: options, positionals: wanted } = parseArgs({
   allowPositionals: true,
   options: {
-    engine: { type: "string", default: process.env.MICROPYTHON_ENGINE ?? defaultEngine },
+    engine: { type: "string", default: process.env.MICROPYTHON_ENGINE || defaultEngine },
     python: { type: "string", default: "python3" },
     "no-python": { type: "boolean", default: false },
     update: { type: "boolean", default: false },
