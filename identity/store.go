@@ -16,18 +16,18 @@ import (
 	"github.com/pal-terminal/pal/limits"
 )
 
-// Errors of a [Store]. Any other error of it comes from the state folder.
+// Errors of a [Store], worded for whoever asked. Any other error of it comes from the state folder.
 var (
 	// ErrInvalid: a name, class, scope or life time that no token may have.
-	ErrInvalid = errors.New("identity: invalid")
+	ErrInvalid = errors.New("not allowed for a token")
 	// ErrExists: the name is taken.
-	ErrExists = errors.New("identity: name is taken")
+	ErrExists = errors.New("the token name is taken")
 	// ErrNotFound: no token has the name.
-	ErrNotFound = errors.New("identity: no such token")
+	ErrNotFound = errors.New("no such token")
 	// ErrFull: there are limits.Tokens tokens, places for the local ones included.
-	ErrFull = errors.New("identity: too many tokens")
+	ErrFull = errors.New("too many tokens")
 	// ErrDamaged: the token file cannot be trusted. Nobody is let in on its ground.
-	ErrDamaged = errors.New("identity: token file is damaged")
+	ErrDamaged = errors.New("the token file is damaged")
 )
 
 // tokenPrefix starts every token, so that secret scanners can find one that leaked.

@@ -210,10 +210,14 @@ const longestMS = math.MaxInt64 / int64(time.Millisecond)
 // milliseconds refuses a duration of no time and one that cannot be expressed. How long it may be otherwise is for whoever
 // runs the request to say.
 func milliseconds(field string, value *int64) *Error {
-	if value == nil || *value >= 1 && *value <= longestMS {
+	switch {
+	case value != nil && *value < 1:
+		return &Error{Code: CodeBadRequest, Message: field + " must be 1 or more"}
+	case value != nil && *value > longestMS:
+		return &Error{Code: CodeBadRequest, Message: field + " is longer than any clock counts"}
+	default:
 		return nil
 	}
-	return &Error{Code: CodeBadRequest, Message: fmt.Sprintf("%s must be from 1 to %d", field, longestMS)}
 }
 
 // pinName bounds a pin as it was written. Which pin it is, the guard decides.
