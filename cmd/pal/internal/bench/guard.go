@@ -13,7 +13,7 @@ func root(product float64, n int) float64 { return math.Pow(product, 1/float64(n
 
 // garbage lets one exec allocate and drop a gigabyte, and looks at the machine's memory before and after.
 func garbage(ctx context.Context, o Options) ([]Row, error) {
-	const code = "for _ in range(1000):\n    b = bytearray(500000)\n    b = bytearray(500000)\n"
+	const code = "for _ in range(10000):\n    b = bytearray(100000)\n"
 	before, err := machineBytes(ctx, o)
 	if err != nil {
 		return nil, err
