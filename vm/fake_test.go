@@ -40,7 +40,7 @@ func fakeMachine(role string, args []string) int {
 	}
 	f := &fake{
 		conn: os.NewFile(3, "channel"), began: time.Now(), names: map[string]bool{},
-		replies: make(chan hw.Reply, 1), edges: make(chan hw.Edge, limits.EdgeQueue),
+		replies: make(chan hw.Reply, 1), edges: make(chan hw.Edge, 1<<16), // more than a test sends: what is lost, the guard lost
 	}
 	ready := frame.Ready{Engine: *board + " " + *version, Sandbox: []string{"none"}, Missing: []string{"all: a fake"}, BootUS: 7, HeapBytes: uint64(*heap)}
 	switch role {
@@ -180,10 +180,7 @@ func (f *fake) serve() int {
 		case *frame.Reply:
 			f.replies <- r.Reply // with one in hand already this blocks: replies pile up unread
 		case frame.Edge:
-			select {
-			case f.edges <- r.Edge:
-			default:
-			}
+			f.edges <- r.Edge
 		default:
 			panic(fmt.Sprintf("unexpected %T", rec))
 		}
