@@ -37,10 +37,11 @@ type machine struct {
 	pendingSince   time.Time // of the oldest byte in either stream
 	lastBeat       time.Time
 
-	sealed bool // programs find no host functions any more
-	driver record
-	drain  uint32 // the engine's address of the callable that runs interrupt handlers
-	args   [maxHostArgs]record
+	serving bool // Ready was sent: nothing else may be sent before it
+	sealed  bool // programs find no host functions any more
+	driver  record
+	drain   uint32 // the engine's address of the callable that runs interrupt handlers
+	args    [maxHostArgs]record
 
 	seq       uint32
 	running   bool // a job's Run record was taken and its Done not sent
@@ -108,6 +109,7 @@ func (m *machine) serve() (err error) {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
+	m.serving = true
 	for {
 		rec, err := m.ch.next()
 		if err != nil {
@@ -217,7 +219,7 @@ func (m *machine) tick() {
 // heartbeat sends one when the last is limits.HeartbeatPeriod ago.
 func (m *machine) heartbeat(now time.Time) {
 	// Receives time out after exactly one period: without the margin every second beat would be skipped.
-	if m.ch == nil || now.Sub(m.lastBeat) < limits.HeartbeatPeriod-limits.HeartbeatPeriod/16 {
+	if !m.serving || now.Sub(m.lastBeat) < limits.HeartbeatPeriod-limits.HeartbeatPeriod/16 {
 		return
 	}
 	m.lastBeat = now
