@@ -20,7 +20,7 @@ type Other struct {
 
 // EncodeRequest returns the bytes of a request: one line. id may be nil; body is a pointer to the struct of the type, or nil
 // for a type without fields. A request that is longer than limits.MessageBytes is refused here with too_large, because the
-// terminal could not tell whom to answer; text that is not UTF-8 with bad_request.
+// terminal could not tell whom to answer; text that is not UTF-8 with bad_request; a body that is no struct with internal.
 func EncodeRequest(typ string, id *string, body any) ([]byte, error) {
 	return encodeRequest(typ, id, nil, body)
 }
@@ -40,6 +40,9 @@ func encodeRequest(typ string, id *string, meta jsontext.Value, body any) ([]byt
 		fields, err := json.Marshal(body)
 		if err != nil {
 			return nil, requestTextError(typ, err)
+		}
+		if fields[0] != '{' {
+			return nil, &Error{Code: CodeInternal, Message: fmt.Sprintf("encode %s: %T is no body of a request", quote(typ), body)}
 		}
 		if len(fields) > len("{}") {
 			out = append(append(out[:len(out)-1], ','), fields[1:]...)

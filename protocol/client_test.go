@@ -44,6 +44,10 @@ func TestEncodeRequestRefuses(t *testing.T) {
 	wantCode(t, err, CodeBadRequest)
 	_, err = EncodeRequest(TypeExec, nil, &Exec{Code: strings.Repeat("x", limits.MessageBytes)})
 	wantCode(t, err, CodeTooLarge)
+	for _, body := range []any{(*Exec)(nil), "code", []string{"code"}} {
+		_, err = EncodeRequest(TypeExec, nil, body)
+		wantCode(t, err, CodeInternal)
+	}
 }
 
 func TestDecodeAnswerSeed(t *testing.T) {
