@@ -3,7 +3,7 @@ import sys
 
 print(sys.implementation.name, sys.byteorder, sys.maxsize > 2 ** 20)
 print(isinstance(sys.version, str), sys.version_info[0])
-print("sys" in sys.modules, type(sys.modules).__name__, isinstance(sys.path, list))
+print(type(sys.modules).__name__, isinstance(sys.path, list))
 try:
     sys.exit(3)
 except SystemExit as e:
