@@ -201,7 +201,6 @@ func (c *Core) Notice(label string, n hw.Notice) {
 		c.cfg.Events.Emit("core1_restarted", map[string]any{
 			"machine": label, "cause": n.Cause, "took_us": n.Took.Microseconds(),
 		})
-		c.log.Warn("machine replaced", "machine", label, "cause", n.Cause, "took", n.Took)
 	}
 }
 

@@ -47,8 +47,18 @@ func resultError(r *protocol.Result) error {
 	if !r.Error {
 		return nil
 	}
-	return &protocol.Error{Code: r.Code, Message: r.Message, Resource: r.Resource, Rule: r.Rule, Holder: r.Holder, Nearest: r.Nearest}
+	err := &protocol.Error{Code: r.Code, Message: r.Message, Resource: r.Resource, Rule: r.Rule, Holder: r.Holder, Nearest: r.Nearest}
+	if r.Refusal != 0 {
+		return &guardError{err}
+	}
+	return err
 }
+
+// guardError is a refusal of the guard that a program did not catch. Whatever its code, the exec was refused.
+type guardError struct{ err *protocol.Error }
+
+func (e *guardError) Error() string { return e.err.Error() }
+func (e *guardError) Unwrap() error { return e.err }
 
 // exitCode is the one place that turns an error into an exit code.
 func exitCode(err error) int {
@@ -56,6 +66,7 @@ func exitCode(err error) int {
 		refusal *protocol.Error
 		wrong   *usageError
 		failed  *failedError
+		guard   *guardError
 	)
 	switch {
 	case err == nil:
@@ -64,6 +75,8 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &failed):
 		return exitFailed
+	case errors.As(err, &guard):
+		return exitRefused
 	case errors.As(err, &refusal):
 		return codeExit(refusal.Code)
 	case errors.Is(err, transport.ErrUnauthorized), errors.Is(err, transport.ErrForbidden):
