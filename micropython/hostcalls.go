@@ -78,7 +78,6 @@ var hostFunctions = [...]hostFunction{
 	{name: "irq_mask", args: 1, call: (*machine).maskHandlers},
 	{name: "edge_rose", call: func(m *machine, _ []record) record { return flag(m.edge.Rose) }},
 	{name: "edge_lost", call: func(m *machine, _ []record) record { return integer(int64(m.edge.Lost)) }},
-	{name: "edge_us", call: func(m *machine, _ []record) record { return float(float64(m.edge.AtUS)) }},
 	{name: "again", call: func(m *machine, _ []record) record { m.scheduled, m.wanted = false, true; return null }},
 	{name: "error_out", args: 1, call: func(m *machine, a []record) record {
 		trace, _ := ownTraceback(string(a[0].text(m.eng.mem)))

@@ -1,6 +1,7 @@
 package micropython
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -172,14 +173,17 @@ func (m *machine) answer(a []record) record {
 		m.outcome.Value = []byte(text)
 		return null
 	}
-	raw, err := json.Marshal(text)
-	if err != nil {
+	var raw bytes.Buffer
+	enc := json.NewEncoder(&raw)
+	enc.SetEscapeHTML(false) // this is no web page, and a reader compares the text
+	if err := enc.Encode(text); err != nil {
 		return m.fail(errnoEINVAL, err.Error())
 	}
-	if len(raw) > limits.OutputMax {
-		return integer(int64(len(raw)))
+	value := bytes.TrimSpace(raw.Bytes())
+	if len(value) > limits.OutputMax {
+		return integer(int64(len(value)))
 	}
-	m.outcome.Value = raw
+	m.outcome.Value = value
 	return null
 }
 

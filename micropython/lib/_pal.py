@@ -18,6 +18,7 @@ event = js.event
 random_hex = js.random_hex
 irq_mask = js.irq_mask
 edge_rose = js.edge_rose
+edge_lost = js.edge_lost
 board_name = js.board_name()
 pal_version = js.pal_version()
 

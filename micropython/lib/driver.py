@@ -5,7 +5,7 @@ import builtins, gc, io, json, micropython, sys
 
 for name in ("BaseException", "KeyboardInterrupt", "SystemExit", "SyntaxError", "MemoryError", "TypeError", "ValueError",
              "AttributeError", "bool", "bytearray", "compile", "dict", "dir", "eval", "exec", "float", "getattr", "id", "int",
-             "isinstance", "len", "list", "range", "repr", "setattr", "str", "tuple", "type", "__import__"):
+             "isinstance", "len", "list", "range", "repr", "setattr", "sorted", "str", "tuple", "type", "__import__"):
     globals()[name] = getattr(builtins, name)
 
 enter = js.enter
@@ -36,6 +36,8 @@ del _pal.number_of, _pal.forget, _pal.handlers, _pal.next_edge, _pal.again, _pal
 
 import _builtin, _sys, machine, os, time
 
+getcwd = os.getcwd
+chdir = os.chdir
 _builtin.install(builtins, os, time)
 modules["sys"] = modules["usys"] = _sys
 del modules["_sys"], modules["_builtin"]
@@ -98,6 +100,7 @@ def respond(v, strict):
         raise ValueError("value of %d bytes is too long to return" % n)
 
 
+VALUE = "__pal_value__"
 COMPOUND = ("if", "for", "while", "with", "try", "def", "class", "async", "elif", "else", "except", "finally")
 
 
@@ -109,53 +112,37 @@ def compiled(text, mode):
 
 
 def split(code):
-    # Cut code into statements and a last expression, as (statements, expression or None), both compiled. Every line that
-    # starts a statement may start the expression; on one line so may what follows a semicolon. Both parts must compile.
-    whole = compiled(code, "eval")
-    if whole:
-        return None, whole
+    # Cut code into statements and a last expression, both compiled; the expression becomes an assignment, so that errors in
+    # it name its line. Every line that starts a statement may start the expression; on one line so may what follows a
+    # semicolon. Without an expression at the end the second is None.
     lines = code.rstrip().split("\n")
     for k in range(len(lines) - 1, -1, -1):
         line = lines[k]
         if not line or line[0] in " \t#)]}":
             continue
-        if k:
-            tail = compiled("(" + "\n" * k + "\n".join(lines[k:]) + "\n)", "eval") if compiled("\n".join(lines[k:]), "eval") else None
-            head = compiled("\n".join(lines[:k]) + "\n", "exec") if tail else None
-            if head:
-                return head, tail
+        found = cut("\n".join(lines[:k]), "\n".join(lines[k:]), k)
+        if found:
+            return found
         word = line.split("(")[0].split(":")[0].split(" ")[0]
-        if word not in COMPOUND and word[:1] != "@":
-            head, tail = split_line(lines, k)
-            if head:
-                return head, tail
+        if word in COMPOUND or word[:1] == "@":
+            continue
+        rest = "\n".join(lines[k:])
+        at = rest.rfind(";")
+        while at >= 0:
+            found = cut("\n".join(lines[:k] + [rest[:at]]), rest[at + 1:].strip(), k + rest[:at].count("\n"))
+            if found:
+                return found
+            at = rest.rfind(";", 0, at)
     return compile(code, "<stdin>", "exec"), None
 
 
-def split_line(lines, k):
-    line = "\n".join(lines[k:])
-    at = line.rfind(";")
-    while at >= 0:
-        rest = line[at + 1:].strip()
-        if rest and compiled(rest, "eval"):
-            head = compiled("\n".join(lines[:k] + [line[:at]]) + "\n", "exec")
-            if head:
-                return head, compiled("(" + "\n" * (k + line[:at].count("\n")) + rest + "\n)", "eval")
-        at = line.rfind(";", 0, at)
-    return None, None
-
-
-def run_exec(key, code, flags):
-    ns = namespace(key)
-    if flags & 2:
-        head, tail = split(code)
-        if head:
-            exec(head, ns)
-        respond(eval(tail, ns) if tail else None, False)
-    elif flags & 1:
-        exec(compile(code + "\n", "<stdin>", "single"), ns)
-    else:
-        exec(compile(code, "<stdin>", "exec"), ns)
+def cut(head, tail, line):
+    if not tail or not compiled(tail, "eval"):
+        return None
+    head = compiled(head + "\n", "exec")
+    if not head:
+        return None
+    return head, compile("\n" * line + VALUE + " = (" + tail + "\n)", "<stdin>", "exec")
 
 
 def foreign(name, v):
@@ -171,11 +158,14 @@ def load(source):
     set_board(source)
     saved = search[:]
     modules.pop("board", None)
-    search[:] = ["/", "/lib", ".frozen"]
+    folder = getcwd()
+    search[:] = ["", "/lib", ".frozen"]
+    chdir("/")
     try:
         return __import__("board")
     finally:
         search[:] = saved
+        chdir(folder)
 
 
 def run_board(code):
@@ -189,7 +179,7 @@ def run_board(code):
         board_names[name] = v
         if isinstance(v, function_types) and not foreign(name, v):
             board_functions[name] = v
-    respond(list(board_functions.keys()), True)
+    respond(sorted(board_functions.keys()), True)
 
 
 def run_proxy(code, args):

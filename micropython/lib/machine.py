@@ -25,7 +25,12 @@ class _IRQ:
         return old
 
     def flags(self):
-        return 2 if not _pal.edge_rose() else 1
+        # What the edge being handled did.
+        return 1 if _pal.edge_rose() else 2
+
+    def lost(self):
+        # Edges before the one being handled that could not be delivered. PAL's own.
+        return _pal.edge_lost()
 
 
 class Pin:

@@ -14,6 +14,9 @@ export const STACK = {
 // Loop turns and calls between two ticks: about a millisecond of work.
 export const FUEL = 100_000;
 
+// Bytes of the heap kept for the text of an exception that ended a program: about 200 lines of traceback.
+const REPORT_BYTES = 16 << 10;
+
 // Whether calls of checked functions burn fuel too.
 export const FUEL_COST = { entry: true };
 
@@ -22,7 +25,7 @@ const NO_HANDLER = 1; // never an address of a handler
 /** Names, exports and globals that the other edits refer to. */
 function globals(places) {
   const exported = [['unwinding', 0], ['stack_top', 65536], ['fuel', FUEL]];
-  const hidden = [['soft_limit', 0], ['hard_limit', 0], ['gc_handler', NO_HANDLER], ['raise_handler', NO_HANDLER]];
+  const hidden = [['reserve', 0], ['waiting', 0], ['soft_limit', 0], ['hard_limit', 0], ['gc_handler', NO_HANDLER], ['raise_handler', NO_HANDLER]];
   return exported.map(([name, value]) => `(global $pal_${name} (mut i32) (i32.const ${value}))
       (export "pal_${name}" (global $pal_${name}))`).join(' ')
     + hidden.map(([name, value]) => `(global $pal_${name} (mut i32) (i32.const ${value}))`).join(' ')
@@ -88,13 +91,30 @@ function catchInside(wat, places) {
     ${[...wrappers.values()].join('\n')}`);
 }
 
+/**
+ * An exception that no handler of the program caught is written as text after the last handler is gone, in MicroPython's own heap. With a full
+ * heap the stock engine then loops for ever in nlr_jump_fail. So mp_js_do_exec sets a block aside, the collector
+ * lets it go when there is no handler, and nlr_jump_fail traps should even that be too little.
+ */
+function reserveForReports(wat, places) {
+  const run = wat.exported('mp_js_do_exec');
+  run.splice(bodyStart(run), 0, ...parse(`(code (if (i32.eqz (global.get $pal_reserve)) (then
+    (global.set $pal_reserve (call ${places.allocate} (i32.const ${REPORT_BYTES}) (i32.const 0))))))`).slice(1));
+  const fail = wat.funcs.get(places.nlrJumpFail);
+  fail.splice(bodyStart(fail), Infinity, ['unreachable']);
+}
+
 /** gc_collect collects: roots, then every word of the C stack that is the address of a block in use, then the sweep. */
 function collect(wat, places) {
   const func = wat.funcs.get(places.collect);
   func.splice(bodyStart(func), Infinity, ...parse(`(code
     (global.set $pal_gc_handler (i32.load (i32.const ${places.nlrTop})))
+    (if (i32.eqz (global.get $pal_gc_handler)) (then (global.set $pal_reserve (i32.const 0))))
+    (global.set ${places.sp} (i32.sub (global.get ${places.sp}) (i32.const 16)))
+    (i32.store (global.get ${places.sp}) (global.get $pal_reserve))
     (call ${places.collectStart})
     (call $pal_scan (i32.and (global.get ${places.sp}) (i32.const -4)) (global.get $pal_stack_top))
+    (global.set ${places.sp} (i32.add (global.get ${places.sp}) (i32.const 16)))
     (call ${places.collectEnd})
     (global.set $pal_gc_handler (i32.const ${NO_HANDLER})))`).slice(1));
   // An area holds: next (0), the table of two bits a block (4), first (16) and end (20) of its blocks of 16 bytes. In the
@@ -135,15 +155,24 @@ function raiseLimits(wat, places) {
   const init = wat.exported('mp_js_init');
   init.splice(bodyStart(init), 0, ...['soft', 'hard'].map((name) => parse(
     `(global.set $pal_${name}_limit (i32.sub (global.get $pal_stack_top) (i32.const ${STACK[name]})))`)));
-  // No exception may leave the collector or the making of an exception, unless a handler was set since it began: there the
-  // stack may be used down to the hard limit. Compared with sign, so that a wrapped address counts as too low.
-  wat.add(`(func $pal_overflow (local $top i32)
+  // Called when the stack pointer is below the soft limit, which may have been raised to interrupt (see tick). No exception may
+  // leave the collector or the making of an exception, unless a handler was set since it began: there the stack may be used
+  // down to the hard limit. Compared with sign, so that a wrapped address counts as too low.
+  wat.add(`(func $pal_overflow (local $top i32) (local $pending i32)
      (if (i32.lt_s (global.get ${places.sp}) (global.get $pal_hard_limit)) (then (unreachable)))
+     (global.set $pal_soft_limit (i32.sub (global.get $pal_stack_top) (i32.const ${STACK.soft})))
      (local.set $top (i32.load (i32.const ${places.nlrTop})))
+     (if (i32.eqz (local.get $top)) (then (return)))
      (if (i32.eq (local.get $top) (global.get $pal_gc_handler)) (then (return)))
      (if (i32.eq (local.get $top) (global.get $pal_raise_handler)) (then (return)))
-     (global.set $pal_raise_handler (local.get $top))
-     (call ${places.recursionError}))
+     (if (i32.lt_s (global.get ${places.sp}) (global.get $pal_soft_limit)) (then
+       (global.set $pal_raise_handler (local.get $top))
+       (call ${places.recursionError})
+       (return)))
+     (local.set $pending (i32.load (i32.const ${places.pending})))
+     (if (i32.eqz (local.get $pending)) (then (return)))
+     (i32.store (i32.const ${places.pending}) (i32.const 0))
+     (call ${places.nlrJump} (local.get $pending)))
     (func $pal_alloca (param $to i32) (result i32)
      (if (i32.lt_s (local.get $to) (global.get $pal_soft_limit)) (then
        (call $pal_overflow)
@@ -185,15 +214,33 @@ function frames(wat, places) {
   return sizes;
 }
 
+/**
+ * Refuel asks the host for its say. MicroPython itself looks for a pending KeyboardInterrupt between bytecodes only. One that
+ * still waits at the second tick is raised from C, sum(range(10**9)) for one, by making the next stack check fail: those are
+ * places where an exception is possible anyway.
+ */
+function tick(wat, places) {
+  wat.add(`(import "pal" "tick" (func $pal_tick))
+    (func $pal_refuel
+     (global.set $pal_fuel (i32.const ${FUEL}))
+     (call $pal_tick)
+     (if (i32.eqz (i32.load (i32.const ${places.pending}))) (then
+       (global.set $pal_waiting (i32.const 0))
+       (return)))
+     (if (global.get $pal_waiting) (then (global.set $pal_soft_limit (i32.const 0x7fffffff))))
+     (global.set $pal_waiting (i32.const 1)))`);
+}
+
 /** Does all edits of the first stage; returns the frame sizes of the functions. */
 export function edit(wat, places) {
   renameStackPointer(wat, places);
-  wat.add(`(import "pal" "tick" (func $pal_tick)) ${globals(places)}
-    (func $pal_refuel (global.set $pal_fuel (i32.const ${FUEL})) (call $pal_tick))`);
+  wat.add(globals(places));
+  tick(wat, places);
   const sizes = frames(wat, places);
   const variable = checkAlloca(wat, places);
   catchInside(wat, places);
   collect(wat, places);
+  reserveForReports(wat, places);
   fixHeap(wat, places);
   raiseLimits(wat, places);
   return { sizes, variable };

@@ -75,6 +75,13 @@ function marking(wat, start) {
   return { mark, area };
 }
 
+/** gc_alloc(bytes, flags): the only function with a result that collects before it gives up. */
+function allocate(wat, collect) {
+  const found = callersOf(wat, collect).filter((func) => signature(func).params.join() === 'i32,i32'
+    && signature(func).results.join() === 'i32');
+  return only('gc_alloc', found.map((func) => func[1]));
+}
+
 /** gc_get_max_new_split: the only function that consists of this port's constant of 128 MiB. */
 function maxNewSplit(wat) {
   const found = [...wat.funcs.values()].filter((func) => signature(func).params.length === 0
@@ -107,16 +114,28 @@ function recursionError(wat, state) {
   return only('mp_cstack_check', found);
 }
 
-/** Address of nlr_top, the innermost handler: nlr_jump starts by loading it and fails when there is none. */
-function nlrTop(wat, throwImport) {
+/** nlr_jump, and the address of nlr_top, the innermost handler, which it loads first; without a handler it fails. */
+function jump(wat, throwImport) {
   const longjmp = only('emscripten_longjmp', callersOf(wat, throwImport))[1];
   const found = [];
   for (const func of callersOf(wat, longjmp)) {
     const first = match(parse(`(block ?end (br_if ?end (local.tee ?top (i32.load ?state (i32.const ?field))))
       (call ?fail (local.get ?value)) (unreachable))`), body(func)[0]);
-    if (first && signature(func).params.length === 1) found.push(offset(first.state) + Number(first.field));
+    if (first && signature(func).params.length === 1) {
+      found.push({ nlrJump: func[1], nlrJumpFail: first.fail, nlrTop: offset(first.state) + Number(first.field) });
+    }
   }
-  return only('nlr_jump', found);
+  const jump = only('nlr_jump', found);
+  const fail = wat.funcs.get(jump.nlrJumpFail);
+  if (!fail || !bodyMatches(fail, '(loop ?label (br ?label))')) throw new Error('nlr_jump_fail is not an endless loop');
+  return jump;
+}
+
+/** Address of the pending exception: what mp_sched_keyboard_interrupt sets first. */
+function pendingException(wat) {
+  const first = match(parse('(i32.store ?state (i32.const ?field) (i32.add (i32.const ?base) (i32.const ?exception)))'),
+    body(wat.exported('mp_sched_keyboard_interrupt'))[0]);
+  return only('the pending exception', first ? [offset(first.state) + Number(first.field)] : []);
 }
 
 /** All places, by name. Throws when one of them is not there exactly once. */
@@ -137,11 +156,13 @@ export function findPlaces(wat) {
     collectStart: start,
     collectEnd: end,
     mark,
+    allocate: allocate(wat, collect),
     area,
     maxNewSplit: maxNewSplit(wat),
     limitCall: call,
     recursionError: recursionError(wat, state),
-    nlrTop: nlrTop(wat, throwImport),
+    ...jump(wat, throwImport),
+    pending: pendingException(wat),
   };
 }
 
