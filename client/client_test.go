@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -195,6 +196,10 @@ func TestAnswers(t *testing.T) {
 			func(h protocol.Header) any { return &protocol.Ack{Header: h} }, protocol.AnswerAck},
 		{"Interrupt", func(ctx context.Context, c *Client) (any, error) { return nil, c.Interrupt(ctx, "tr") }, &protocol.Target{Target: "tr"},
 			func(h protocol.Header) any { return &protocol.Ack{Header: h} }, protocol.AnswerAck},
+		{"Fetch of code that a refusal ended", func(ctx context.Context, c *Client) (any, error) { return c.Fetch(ctx, "old") }, &protocol.Target{Target: "old"},
+			func(h protocol.Header) any {
+				return &protocol.Result{Header: h, Error: true, Code: protocol.CodeDenied, Exception: &protocol.Exception{Class: "OSError"}}
+			}, protocol.AnswerResult},
 		{"Fetch of code that raised", func(ctx context.Context, c *Client) (any, error) { return c.Fetch(ctx, "old") }, &protocol.Target{Target: "old"},
 			func(h protocol.Header) any {
 				return &protocol.Result{Header: h, Error: true, Code: protocol.CodePythonError}
@@ -346,15 +351,61 @@ func wantEnd(t *testing.T, err, is error, says string) {
 
 // TestAnswerBeforeEnd: an answer that came before the connection ended is still the answer.
 func TestAnswerBeforeEnd(t *testing.T) {
-	for range 50 {
-		c, _ := overPipe(t, func(f *fake, r *protocol.Request) {
-			polite(f, r)
-			f.hangUp("that was all")
-		})
-		if got, err := c.Exec(t.Context(), protocol.Exec{Code: "last"}); err != nil || got.Stdout != "last" {
-			t.Fatalf("Exec: got %+v and error %v, want the answer", got, err)
+	c, f := overPipe(t, polite)
+	f.hangUp("that was all")
+	<-c.Done()
+	want := &protocol.Pong{}
+	for range 50 { // both are there, and which one a select takes is chance
+		came := &call{answer: make(chan protocol.Answer, 1)}
+		came.answer <- want
+		if got, err := c.wait(t.Context(), "id", protocol.TypePing, came); err != nil || got != want {
+			t.Fatalf("wait: got %v and error %v, want the answer", got, err)
 		}
 	}
+}
+
+// gated is a connection whose writes wait for the test.
+type gated struct {
+	transport.Conn
+	open chan struct{}
+}
+
+func (g *gated) Write(ctx context.Context, message []byte) error {
+	select {
+	case <-g.open:
+		return g.Conn.Write(ctx, message)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestContextDuringWrite: a caller that gives up while its message is being sent does not cut the message, and with it the
+// connection, in two.
+func TestContextDuringWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pipe()
+		f := &fake{t: t, script: polite, conn: far}
+		go f.serve(context.Background(), far)
+		g := &gated{Conn: near, open: make(chan struct{})}
+		c := New(g)
+		defer c.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error)
+		go func() { failed <- c.Ping(ctx) }() // its write waits at the gate
+		synctest.Wait()
+		go func() { failed <- c.Ping(ctx) }() // waits for its turn to write
+		synctest.Wait()
+		cancel()
+		if err := <-failed; !errors.Is(err, context.Canceled) {
+			t.Errorf("Ping that waits for its turn: got %v, want %v", err, context.Canceled)
+		}
+		synctest.Wait()
+		close(g.open)
+		<-failed // with its answer or without, as chance has it
+		if err := c.Ping(t.Context()); err != nil {
+			t.Errorf("Ping: %v", err)
+		}
+	})
 }
 
 // TestContextOfOneRequest: a caller that gives up disturbs nobody else.

@@ -74,6 +74,27 @@ func TestExecStreamSlow(t *testing.T) {
 	}
 }
 
+// TestSecondAnswer: a terminal that answers twice stops nobody, however late the first answer is picked up.
+func TestSecondAnswer(t *testing.T) {
+	c, _ := overPipe(t, func(f *fake, r *protocol.Request) {
+		if r.Type != protocol.TypeExec {
+			polite(f, r)
+			return
+		}
+		f.output(r, 0, "x")
+		f.say(result(r, "first"))
+		f.say(result(r, "second"))
+	})
+	res, err := c.ExecStream(t.Context(), protocol.Exec{Code: "x"}, func(*protocol.Output) {
+		if err := c.Ping(t.Context()); err != nil {
+			t.Errorf("Ping: %v", err)
+		}
+	})
+	if err != nil || res.Stdout != "first" {
+		t.Errorf("ExecStream: got %+v and error %v, want the first result", res, err)
+	}
+}
+
 // TestExecCancelled: giving up interrupts the exec, and what the terminal then says is what happened.
 func TestExecCancelled(t *testing.T) {
 	started := make(chan struct{})

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/transport"
@@ -291,8 +292,8 @@ func reason(t *testing.T, a, b transport.Conn) {
 	closed := make(chan error, 1)
 	go func() { closed <- a.Close("token revoked " + strings.Repeat("é", 200)) }()
 	_, err := b.Read(ctx)
-	if !errors.Is(err, transport.ErrClosed) || !strings.Contains(err.Error(), "token revoked") {
-		t.Errorf("Read: got error %v, want %v with the reason", err, transport.ErrClosed)
+	if !errors.Is(err, transport.ErrClosed) || !strings.Contains(err.Error(), "token revoked") || !utf8.ValidString(err.Error()) {
+		t.Errorf("Read: got error %q, want %v with the reason, cut between runes", err, transport.ErrClosed)
 	}
 	if err := <-closed; err != nil {
 		t.Errorf("Close: %v", err)

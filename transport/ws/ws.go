@@ -45,7 +45,6 @@ type conn struct {
 
 	once    sync.Once
 	closing atomic.Bool // nothing more goes in or out
-	local   atomic.Bool // this side closed first: the peer's goodbye is only the echo of ours
 }
 
 func newConn(ws *websocket.Conn, raw net.Conn, info transport.Info) *conn {
@@ -145,8 +144,6 @@ func (c *conn) ended(ctx context.Context, err error) error {
 	c.cut()
 	var said websocket.CloseError
 	switch {
-	case c.local.Load():
-		return transport.ErrClosed
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &said):
@@ -162,7 +159,6 @@ func (c *conn) Close(reason string) error {
 	// It says goodbye and waits for the answer. Closing the socket in the end is what unblocks a Read or Write of a peer that
 	// no longer answers, and the library's own waits, which are longer.
 	c.once.Do(func() {
-		c.local.Store(true)
 		c.closing.Store(true)
 		patience := time.AfterFunc(limits.ConnCloseTimeout, func() { c.raw.Close() })
 		defer patience.Stop()
