@@ -145,6 +145,22 @@ def cut(head, tail, line):
     return head, compile("\n" * line + VALUE + " = (" + tail + "\n)", "<stdin>", "exec")
 
 
+def run_exec(key, code, flags):
+    ns = namespace(key)
+    if flags & 2:
+        head, tail = split(code)
+        exec(head, ns)
+        v = None
+        if tail:
+            exec(tail, ns)
+            v = ns.pop(VALUE, None)
+        respond(v, False)
+    elif flags & 1:
+        exec(compile(code + "\n", "<stdin>", "single"), ns)
+    else:
+        exec(compile(code, "<stdin>", "exec"), ns)
+
+
 def foreign(name, v):
     # Whether v came from a module that board.py imported.
     for key in modules:
