@@ -16,6 +16,8 @@ export const FUEL = 100_000;
 
 // Bytes of the heap kept for the text of an exception that ended a program: about 200 lines of traceback.
 const REPORT_BYTES = 16 << 10;
+const SHORT_REPORT_BYTES = 4 << 10;
+const ROOM_BYTES = 8 << 10; // what must be free besides, for the program itself
 
 // Whether calls of checked functions burn fuel too.
 export const FUEL_COST = { entry: true };
@@ -92,14 +94,18 @@ function catchInside(wat, places) {
 }
 
 /**
- * An exception that no handler of the program caught is written as text after the last handler is gone, in MicroPython's own heap. With a full
- * heap the stock engine then loops for ever in nlr_jump_fail. So mp_js_do_exec sets a block aside, the collector
- * lets it go when there is no handler, and nlr_jump_fail traps should even that be too little.
+ * An exception that no handler of the program caught is written as text after the last handler is gone, in MicroPython's own
+ * heap. With a full heap the stock engine then loops for ever in nlr_jump_fail. So mp_js_do_exec sets a block aside, the
+ * collector lets it go when there is no handler, and nlr_jump_fail traps should even that be too little. A smaller block, or
+ * none, is taken when the heap is still full of what an earlier program left in its globals, so that a program can clear them.
  */
 function reserveForReports(wat, places) {
   const run = wat.exported('mp_js_do_exec');
-  run.splice(bodyStart(run), 0, ...parse(`(code (if (i32.eqz (global.get $pal_reserve)) (then
-    (global.set $pal_reserve (call ${places.allocate} (i32.const ${REPORT_BYTES}) (i32.const 0))))))`).slice(1));
+  const take = (bytes, otherwise) => `(if (call ${places.allocate} (i32.const ${bytes + ROOM_BYTES}) (i32.const 0))
+    (then (global.set $pal_reserve (call ${places.allocate} (i32.const ${bytes}) (i32.const 0))))
+    ${otherwise ? `(else ${otherwise})` : ''})`;
+  run.splice(bodyStart(run), 0, parse(`(if (i32.eqz (global.get $pal_reserve))
+    (then ${take(REPORT_BYTES, take(SHORT_REPORT_BYTES))}))`));
   const fail = wat.funcs.get(places.nlrJumpFail);
   fail.splice(bodyStart(fail), Infinity, ['unreachable']);
 }

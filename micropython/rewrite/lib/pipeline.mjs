@@ -25,10 +25,12 @@ function takeText(module) {
   return wat;
 }
 
-/** Finds the places of the stock file; for tests. */
-export function inspect(stock) {
+/** The stock file as text. */
+export function stockText(stock) {
   const module = binaryen.readBinary(stock, OUTPUT);
-  return findPlaces(takeText(module));
+  const text = module.emitText();
+  module.dispose();
+  return text;
 }
 
 /** Returns { engine: Uint8Array, counts } for the bytes of the stock file. progress is called with short texts. */
@@ -36,7 +38,7 @@ export function rewrite(stock, progress = () => {}) {
   binaryen.setOptimizeLevel(3);
   binaryen.setShrinkLevel(0);
   progress('reading');
-  const first = takeText(binaryen.readBinary(stock, OUTPUT));
+  const first = new Wat(stockText(stock));
   const places = findPlaces(first);
   const { sizes, variable } = edit(first, places);
 
