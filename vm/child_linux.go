@@ -49,18 +49,18 @@ func spawn(args []string) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer null.Close()
+	defer null.Close() //nolint:errcheck // nothing was written
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("make its channel: %w", err)
 	}
 	theirs := os.NewFile(uintptr(fds[1]), "channel")
-	defer theirs.Close()
+	defer theirs.Close() //nolint:errcheck // the child has its own copy
 	stderr, words, err := os.Pipe()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make its standard error: %w", err), unix.Close(fds[0]))
 	}
-	defer words.Close()
+	defer words.Close() //nolint:errcheck // the child has its own copy
 	limit := unix.NsecToTimeval(limits.VMWriteTimeout.Nanoseconds())
 	err = unix.SetsockoptTimeval(fds[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit)
 	var proc *os.Process

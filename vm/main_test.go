@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	}
 	var err error
 	if compiled, err = os.MkdirTemp("", "pal-vm-test-"); err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	goroutines, files := runtime.NumGoroutine(), descriptors()
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		code = leaks(goroutines, files)
 	}
 	if err := os.RemoveAll(compiled); err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
@@ -54,16 +54,16 @@ func leaks(goroutines, files int) int {
 	})
 	code := 0
 	if n := runtime.NumGoroutine(); n > goroutines {
-		fmt.Printf("leak: %d goroutines, %d at the start\n", n, goroutines)
-		_ = pprof.Lookup("goroutine").WriteTo(os.Stdout, 1)
+		fmt.Fprintf(os.Stderr, "leak: %d goroutines, %d at the start\n", n, goroutines)
+		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
 		code = 1
 	}
 	if n := descriptors(); n > files {
-		fmt.Printf("leak: %d descriptors, %d at the start\n", n, files)
+		fmt.Fprintf(os.Stderr, "leak: %d descriptors, %d at the start\n", n, files)
 		code = 1
 	}
 	if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); !errors.Is(err, unix.ECHILD) {
-		fmt.Printf("leak: child processes are left (wait: %d, %v)\n", pid, err)
+		fmt.Fprintf(os.Stderr, "leak: child processes are left (wait: %d, %v)\n", pid, err)
 		code = 1
 	}
 	return code

@@ -347,7 +347,7 @@ func fakeGuard(role string) int {
 		return s.Standby && s.Machines[0].Pid != 0
 	})
 	for _, m := range pool.Status().Machines {
-		fmt.Println(m.Pid)
+		fmt.Fprintln(os.Stdout, m.Pid)
 	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	return 0

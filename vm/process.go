@@ -264,7 +264,7 @@ type lastWords struct {
 // listen reads until the end of r, which it closes.
 func (w *lastWords) listen(r io.ReadCloser) {
 	defer close(w.eof)
-	defer r.Close()
+	defer r.Close() //nolint:errcheck // nothing was written
 	const half = limits.VMStderrBytes / 2
 	buf := make([]byte, half)
 	for {

@@ -25,9 +25,9 @@ type counting struct {
 
 func (c *counting) Call(context.Context, hw.Call) hw.Reply { c.calls++; return hw.Reply{} }
 func (c *counting) Output(s hw.Stream, p []byte)           { c.bytes[s-hw.Stdout] += len(p) }
-func (c *counting) total(t *testing.T, s hw.Stream, max int) {
-	if got := c.bytes[s-hw.Stdout]; got > max {
-		t.Errorf("stream %d: got %d bytes, want at most %d", s, got, max)
+func (c *counting) total(t *testing.T, s hw.Stream, most int) {
+	if got := c.bytes[s-hw.Stdout]; got > most {
+		t.Errorf("stream %d: got %d bytes, want at most %d", s, got, most)
 	}
 }
 

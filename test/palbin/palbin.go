@@ -10,6 +10,7 @@ package palbin
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -54,7 +55,7 @@ func buildPal() (path string, err error) {
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	path = filepath.Join(dir, "pal")
-	cmd := exec.Command("go", "build", "-race=false", "-o", path, "./cmd/pal")
+	cmd := exec.CommandContext(context.Background(), "go", "build", "-race=false", "-o", path, "./cmd/pal")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -65,7 +66,7 @@ func buildPal() (path string, err error) {
 
 // moduleRoot is the folder of the go.mod that the running test belongs to.
 func moduleRoot() (string, error) {
-	out, err := exec.Command("go", "env", "GOMOD").Output()
+	out, err := exec.CommandContext(context.Background(), "go", "env", "GOMOD").Output()
 	if err != nil {
 		return "", fmt.Errorf("go env: %w", err)
 	}
