@@ -35,8 +35,9 @@ const (
 	Show = "print(kept + 1)"
 	// Endless loops for ever, after it has used PinName once.
 	Endless = "from machine import Pin\nkept = 41\nPin(" + PinName + ", Pin.OUT)\nwhile True:\n    pass"
-	// Swallow is Endless with a deaf ear for KeyboardInterrupt.
-	Swallow = "from machine import Pin\nPin(" + PinName + ", Pin.OUT)\nwhile True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
+	// Swallow is Endless with a deaf ear for KeyboardInterrupt from its first use of PinName on.
+	Swallow = "from machine import Pin\nwhile True:\n    try:\n        Pin(" + PinName + ", Pin.OUT)\n" +
+		"        while True:\n            pass\n    except BaseException:\n        pass"
 	// Drive opens PinName, makes it an output and writes 1, then 0.
 	Drive = "from machine import Pin\np = Pin(" + PinName + ", Pin.OUT)\np.value(1)\np.value(0)"
 	// Watch arms PinName for rising edges, waits until one came and prints "rose".
@@ -336,7 +337,7 @@ func loop(t *testing.T, ex hw.Executor, code string) (hw.Outcome, time.Duration)
 	defer cancel()
 	var asked time.Time
 	s := &Sink{T: t, Answer: func(c hw.Call) (hw.Reply, bool) {
-		if c.Op == hw.OpPinMode {
+		if c.Op == hw.OpPinMode && asked.IsZero() {
 			asked = time.Now()
 			cancel()
 		}
