@@ -258,6 +258,9 @@ func (s *station) end(ctx context.Context) error {
 	case s.table != nil:
 		errs = append(errs, s.table.Close())
 	}
+	if s.table != nil {
+		errs = append(errs, s.checkSafe())
+	}
 	if s.front != nil {
 		errs = append(errs, s.front.close(ctx))
 	}
@@ -269,6 +272,28 @@ func (s *station) end(ctx context.Context) error {
 	}
 	if s.lock != nil {
 		errs = append(errs, s.folder.Withdraw(), s.lock.Release())
+	}
+	return errors.Join(errs...)
+}
+
+// checkSafe reads every output back once the guard is done with it: whoever ended the terminal relies on it.
+func (s *station) checkSafe() error {
+	var errs []error
+	for i := range s.board.Pins {
+		p := &s.board.Pins[i]
+		if p.Owner == board.OwnerSystem || !p.Can.Has(board.CapOut) {
+			continue // the level of an open drain is not the guard's alone
+		}
+		level, err := s.driver.Get(i)
+		if err == nil && level != p.Safe {
+			err = fmt.Errorf("reads %d, safe is %d", level, p.Safe)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("output %s may not be safe: %w", p.Label(), err))
+		}
+	}
+	if len(errs) == 0 {
+		s.log.Info("every output is safe")
 	}
 	return errors.Join(errs...)
 }
