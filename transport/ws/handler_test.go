@@ -237,6 +237,19 @@ func TestDialErrors(t *testing.T) {
 	}
 }
 
+// TestRefusedDialLeavesNothing: a refused attempt keeps no socket, also to a server that would keep it.
+func TestRefusedDialLeavesNothing(t *testing.T) {
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	files := transporttest.OpenFiles(t)
+	for range 10 {
+		if _, err := Dial(t.Context(), "ws"+strings.TrimPrefix(plain.URL, "http"), "", ""); err == nil {
+			t.Fatal("Dial: got a connection, want an error")
+		}
+	}
+	transporttest.Eventually(t, "no socket is left", func() bool { return transporttest.OpenFiles(t) <= files })
+}
+
 // TestDialGivesUp: a listener that never answers is not waited for longer than ctx.
 func TestDialGivesUp(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

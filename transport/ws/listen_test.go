@@ -189,6 +189,10 @@ func TestListenerTellsThatItIsFull(t *testing.T) {
 	if got := l.Refused(); got != 1 {
 		t.Errorf("Refused: got %d, want 1", got)
 	}
+	// An answer before the request would be taken for a fault, and a silent socket deserves none.
+	if answer, err := io.ReadAll(dial()); len(answer) > 0 {
+		t.Errorf("answer to a silent socket: got %q and error %v, want none", answer, err)
+	}
 	_ = first.Close()
 	_ = first.Close() // gives one place back, not two
 	dial()

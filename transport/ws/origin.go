@@ -53,7 +53,7 @@ func (o Origins) knows(hostport string) bool {
 	if host == "localhost" {
 		return true
 	}
-	if ip, err := netip.ParseAddr(host); err == nil && ip.Unmap().IsLoopback() {
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
 		return true
 	}
 	return slices.ContainsFunc(o.Hosts, func(known string) bool {

@@ -330,6 +330,11 @@ func TestEndpointClose(t *testing.T) {
 	if err == nil {
 		t.Error("connection after Close: got served, want turned away")
 	}
+	select {
+	case c := <-conns:
+		t.Errorf("Accept after Close: got a connection of %s, want none", c.Info().Remote)
+	default:
+	}
 }
 
 // TestAcceptPanics: a fault in one connection's service ends that connection and gives its place back.
