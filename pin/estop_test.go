@@ -1,13 +1,13 @@
 package pin
 
 import (
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/hw"
 )
 
@@ -83,6 +83,12 @@ func TestStopLeavesInputsAlone(t *testing.T) {
 
 // TestClearLosesAgainstStop holds Clear in the middle, at the read of an input, and stops the board there.
 func TestClearLosesAgainstStop(t *testing.T) {
+	for name, before := range map[string]bool{"stopped": true, "not-stopped": false} {
+		t.Run(name, func(t *testing.T) { clearAgainstStop(t, before) })
+	}
+}
+
+func clearAgainstStop(t *testing.T, stoppedBefore bool) {
 	var r *rig
 	var once sync.Once
 	var armed atomic.Bool
@@ -94,7 +100,9 @@ func TestClearLosesAgainstStop(t *testing.T) {
 	}
 	r = newRig(t, rulesBoard, hook)
 	defer r.end()
-	r.Stop("first")
+	if stoppedBefore {
+		r.Stop("first")
+	}
 	armed.Store(true)
 	if got := refused(t, r.Clear(), RuleEstop); got.Code != "conflict" {
 		t.Errorf("got %+v", got)
@@ -110,16 +118,9 @@ func TestClearLosesAgainstStop(t *testing.T) {
 // TestHammerStop lets writers race against stops. Whenever a stop has returned, every line must be safe and stay so until
 // Clear: a write that passed the latch just before must not win.
 func TestHammerStop(t *testing.T) {
-	for name, hook := range map[string]func(string, int) error{"direct": nil, "workers": noWait} {
+	for name, direct := range map[string]bool{"direct": true, "workers": false} {
 		t.Run(name, func(t *testing.T) {
-			r := rigOn(t, builtin(t), hook)
-			defer r.end()
-			var outputs []Handle
-			for i := range r.d.Pins {
-				if p := &r.d.Pins[i]; p.Owner == board.OwnerAgent && p.Can.Has(board.CapOut) {
-					outputs = append(outputs, Handle(i))
-				}
-			}
+			s, table := newSpy(t, modelBoard, direct, true)
 			done := make(chan struct{})
 			var wg sync.WaitGroup
 			for w := range 4 {
@@ -130,8 +131,8 @@ func TestHammerStop(t *testing.T) {
 							return
 						default:
 						}
-						h := outputs[i%len(outputs)]
-						if _, err := r.Write(agent, h, 1-r.d.Pins[h].Safe); err != nil {
+						h := Handle(3 + i%5)
+						if _, err := table.Write(agent, h, 1-s.d.Pins[h].Safe); err != nil {
 							if _, ok := err.(*Refusal); !ok { //nolint:errorlint // the table returns it bare
 								t.Errorf("got %v", err)
 							}
@@ -139,21 +140,26 @@ func TestHammerStop(t *testing.T) {
 					}
 				})
 			}
-			for range 200 {
-				r.Stop("hammer")
-				for range 3 {
-					for _, h := range outputs {
-						if level, err := r.sim.Get(int(h)); err != nil || level != r.d.Pins[h].Safe {
-							t.Fatalf("%s is at %d (%v) after Stop", r.d.Pins[h].Label(), level, err)
+			for range 300 {
+				table.Stop("hammer")
+				for range 10 {
+					for pin := 3; pin < 8; pin++ {
+						if level, err := s.Get(pin); err != nil || level != s.d.Pins[pin].Safe {
+							t.Fatalf("%s is at %d (%v) after Stop", s.d.Pins[pin].Name, level, err)
 						}
 					}
+					runtime.Gosched()
 				}
-				if err := r.Clear(); err != nil {
+				if err := table.Clear(); err != nil {
 					t.Fatal(err)
 				}
+				runtime.Gosched()
 			}
 			close(done)
 			wg.Wait()
+			if err := table.Close(); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pal-terminal/pal/board/sim"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 )
@@ -116,6 +117,109 @@ func TestSlowDriverKeepsInterlock(t *testing.T) {
 		}
 		r.set("RIGHT", 1)
 	})
+}
+
+// TestSlowSwitchOnHoldsInterlock: an output that is about to be on counts as on.
+func TestSlowSwitchOnHoldsInterlock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{hold: make(chan struct{})}
+		r := gated(t, g)
+		defer r.end()
+		g.action.Store("set LEFT")
+		on := make(chan error, 1)
+		go func() { on <- r.tryOn("LEFT") }()
+		synctest.Wait()
+		refused(t, r.tryOn("RIGHT"), RuleInterlock)
+		close(g.hold)
+		if err := <-on; err != nil {
+			t.Fatal(err)
+		}
+		refused(t, r.tryOn("RIGHT"), RuleInterlock)
+	})
+}
+
+// TestLateDriveIsUndone: nobody stops anything; a drive that lands after its caller was told that it failed is undone.
+func TestLateDriveIsUndone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{hold: make(chan struct{})}
+		r := gated(t, g)
+		defer r.end()
+		g.action.Store("set PLAIN")
+		refused(t, r.tryOn("PLAIN"), RuleFault)
+		g.action.Store("")
+		close(g.hold)
+		synctest.Wait()
+		if got := r.line("PLAIN"); got != 0 {
+			t.Errorf("got level %d", got)
+		}
+		refused(t, r.tryOn("PLAIN"), RuleFault)
+	})
+}
+
+// TestSafeComesBeforeWaitingCalls: word to make an output safe, given while a call waits, is done before that call.
+func TestSafeComesBeforeWaitingCalls(t *testing.T) {
+	for range 16 { // a worker that chose by chance would pass now and then
+		synctest.Test(t, func(t *testing.T) {
+			g := &gate{hold: make(chan struct{})}
+			r := gated(t, g)
+			defer r.end()
+			r.set("PLAIN", 1)
+			g.action.Store("get PLAIN")
+			results := make(chan error, 2)
+			go func() {
+				_, err := r.Read(reader, r.h("PLAIN"))
+				results <- err
+			}()
+			synctest.Wait()
+			go func() {
+				_, err := r.Write(Caller{Name: "next", Drive: true, Run: 2}, r.h("PLAIN"), 1)
+				results <- err
+			}()
+			synctest.Wait()
+			go r.Safe("exec_ended", func(d Driven) bool { return d.Caller.Run == agent.Run })
+			synctest.Wait()
+			g.action.Store("")
+			close(g.hold)
+			for range 2 {
+				if err := <-results; err != nil {
+					t.Error(err)
+				}
+			}
+			synctest.Wait()
+			if got := r.line("PLAIN"); got != 1 {
+				t.Errorf("the next run's drive was undone: got level %d", got)
+			}
+		})
+	}
+}
+
+func TestFaultStartsMinOff(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		pass(3 * time.Second)
+		r.world("stuck", "SLOW", "0")
+		refused(t, r.tryOn("SLOW"), RuleFault)
+		r.world("stuck", "SLOW", "off")
+		if err := r.Clear(); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, r.tryOn("SLOW"), RuleMinOff) // it may have been on for a moment
+	})
+}
+
+// TestOpenDrainHeldLowIsNoFault: others may hold a line low that was let go.
+func TestOpenDrainHeldLowIsNoFault(t *testing.T) {
+	r := rigOn(t, builtin(t), nil)
+	defer r.end()
+	r.world("set", "DHT22", "0")
+	for _, level := range []int{0, 1} {
+		e, err := r.Write(agent, r.h("DHT22"), level)
+		if err != nil || e.ReadBack != 0 {
+			t.Errorf("driven to %d: got %+v, %v", level, e, err)
+		}
+	}
+	r.world("stuck", "DHT22", "1")
+	_, err := r.Write(agent, r.h("DHT22"), 0)
+	refused(t, err, RuleFault)
 }
 
 // TestBusyOutput: a call that waits behind a slow one is given up, and is not done afterwards.
@@ -351,24 +455,73 @@ func TestClose(t *testing.T) {
 }
 
 func TestCloseNamesWhatHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := &gate{hold: make(chan struct{})}
-		r := gated(t, g)
-		r.set("PLAIN", 1)
-		g.action.Store("set PLAIN")
-		start := time.Now()
-		err := r.Close()
-		if err == nil || !strings.Contains(err.Error(), "PLAIN") {
-			t.Errorf("got %v", err)
+	for range 8 { // a worker that chose by chance would pass now and then
+		synctest.Test(t, func(t *testing.T) {
+			g := &gate{hold: make(chan struct{})}
+			r := gated(t, g)
+			r.set("PLAIN", 1)
+			g.action.Store("get PLAIN")
+			go func() { _, _ = r.Read(reader, r.h("PLAIN")) }()
+			synctest.Wait()
+			start := time.Now()
+			err := r.Close()
+			if err == nil || !strings.Contains(err.Error(), "PLAIN") {
+				t.Errorf("got %v", err)
+			}
+			if took := time.Since(start); took > 2*limits.DriveTimeout {
+				t.Errorf("Close took %s", took)
+			}
+			g.action.Store("")
+			close(g.hold)
+			synctest.Wait()
+			if got := r.line("PLAIN"); got != 0 {
+				t.Errorf("when the driver came back after Close: got %d", got)
+			}
+		})
+	}
+}
+
+// watchCounter counts the watches that a driver still serves.
+type watchCounter struct {
+	*sim.Board
+	open atomic.Int32
+}
+
+func (w *watchCounter) Watch(pin int, edges hw.Edges, fn func(bool, time.Time)) (func(), error) {
+	cancel, err := w.Board.Watch(pin, edges, fn)
+	if err == nil {
+		w.open.Add(1)
+	}
+	return func() { w.open.Add(-1); cancel() }, err
+}
+
+func TestCloseEndsDriverWatches(t *testing.T) {
+	d := builtin(t)
+	b, err := sim.New(d, sim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &watchCounter{Board: b}
+	table, err := New(d, w, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := table.Resolve("BUTTON")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := table.Watch(reader, h, hw.EdgeRising, func(hw.Edge) {}); err != nil {
+			t.Fatal(err)
 		}
-		if took := time.Since(start); took > 2*limits.DriveTimeout {
-			t.Errorf("Close took %s", took)
-		}
-		g.action.Store("")
-		close(g.hold)
-		synctest.Wait()
-		if got := r.line("PLAIN"); got != 0 {
-			t.Errorf("when the driver came back after Close: got %d", got)
-		}
-	})
+	}
+	if got := w.open.Load(); got != 1 {
+		t.Errorf("three watchers of one pin: got %d watches of the driver want 1", got)
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.open.Load(); got != 0 {
+		t.Errorf("after Close: got %d watches", got)
+	}
 }

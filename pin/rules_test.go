@@ -84,6 +84,12 @@ func TestMaxOn(t *testing.T) {
 		if got := r.line("TIMED"); got != 0 {
 			t.Errorf("after its second time: got %d", got)
 		}
+		r.set("TIMED", 1)
+		pass(time.Second)
+		r.alarmed(r.pins[r.h("TIMED")]) // a timer of an earlier time on that fires late
+		if got := r.line("TIMED"); got != 1 {
+			t.Errorf("after a stale timer: got %d", got)
+		}
 		r.set("LOWON", 0)
 		pass(time.Second)
 		if got := r.line("LOWON"); got != 1 {
