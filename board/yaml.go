@@ -3,6 +3,7 @@ package board
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -124,7 +125,7 @@ func (r *reader) document(src []byte) (body ast.Node) {
 	if err != nil {
 		at := Pos{1, 1}
 		msg := err.Error()
-		if ye, ok := err.(yaml.Error); ok { //nolint:errorlint // the parser returns it bare
+		if ye, ok := errors.AsType[yaml.Error](err); ok {
 			msg = ye.GetMessage()
 			if tk := ye.GetToken(); tk != nil && tk.Position != nil {
 				at = Pos{tk.Position.Line, tk.Position.Column}

@@ -1,6 +1,7 @@
 package pin
 
 import (
+	"errors"
 	"runtime"
 	"strings"
 	"sync"
@@ -133,7 +134,7 @@ func TestHammerStop(t *testing.T) {
 						}
 						h := Handle(3 + i%5)
 						if _, err := table.Write(agent, h, 1-s.d.Pins[h].Safe); err != nil {
-							if _, ok := err.(*Refusal); !ok { //nolint:errorlint // the table returns it bare
+							if _, ok := errors.AsType[*Refusal](err); !ok {
 								t.Errorf("got %v", err)
 							}
 						}

@@ -222,7 +222,7 @@ func TestOpenDrainHeldLowIsNoFault(t *testing.T) {
 	refused(t, err, RuleFault)
 }
 
-// TestBusyOutput: a call that waits behind a slow one is given up, and is not done afterwards.
+// TestBusyOutput: a call that waits behind a slow one is given up in time, and is not done afterwards.
 func TestBusyOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{hold: make(chan struct{})}
@@ -235,19 +235,38 @@ func TestBusyOutput(t *testing.T) {
 			first <- err
 		}()
 		synctest.Wait()
-		go func() {
-			time.Sleep(limits.DriveTimeout - time.Millisecond)
-			g.action.Store("")
-			close(g.hold)
-		}()
 		time.Sleep(time.Millisecond)
-		second := r.tryOn("PLAIN")
-		if err := <-first; err != nil {
-			t.Errorf("the slow call: got %v", err)
+		start := time.Now()
+		if got := refused(t, r.tryOn("PLAIN"), RuleBusy); got.Errno != 16 || got.Code != "conflict" {
+			t.Errorf("got %+v", got)
 		}
-		if second != nil { // it was let in in time
-			t.Errorf("the call behind it: got %v", second)
+		if took := time.Since(start); took != limits.DriveTimeout {
+			t.Errorf("the waiting call: got an answer after %s", took)
 		}
+		refused(t, <-first, RuleFault)
+		g.action.Store("")
+		close(g.hold)
+		synctest.Wait()
+		if got := r.line("PLAIN"); got != 0 {
+			t.Errorf("a call that was given up was done: got level %d", got)
+		}
+	})
+}
+
+// TestHungReadHoldsInterlock: what an output does whose driver is lost, nobody knows.
+func TestHungReadHoldsInterlock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{hold: make(chan struct{})}
+		r := gated(t, g)
+		defer r.end()
+		g.action.Store("get LEFT")
+		_, err := r.Read(reader, r.h("LEFT"))
+		refused(t, err, RuleFault)
+		refused(t, r.tryOn("RIGHT"), RuleInterlock)
+		g.action.Store("")
+		close(g.hold)
+		synctest.Wait()
+		r.set("RIGHT", 1)
 	})
 }
 

@@ -288,6 +288,21 @@ func TestNewRefusesDevices(t *testing.T) {
 	}
 }
 
+func TestExampleBoardBuilds(t *testing.T) {
+	d, err := board.Load("../../examples/greenhouse.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := New(d, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _, err := b.ReadADC(pin(t, d, "AIR_TEMP"))
+	if temp := d.Pins[pin(t, d, "AIR_TEMP")].Reading(raw); err != nil || temp < 19.9 || temp > 20.1 {
+		t.Errorf("air temperature: got %v, %v want 20", temp, err)
+	}
+}
+
 func TestHookFailsActions(t *testing.T) {
 	boom := errors.New("boom")
 	d, b := bench(t, Options{Hook: func(action string, _ int) error {
