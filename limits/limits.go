@@ -1,6 +1,6 @@
-// Package limits holds every bound of PAL in one place: a constant that the code uses and, in [All], its unit, reason and
-// what happens past it. docs/limits.md is generated from All. limits imports nothing of ours; a number that bounds anything
-// and stands elsewhere is a defect.
+// Package limits holds every bound of PAL in one place. Its sub-package table gives each its reason and what happens past it,
+// and makes docs/limits.md of that. limits imports nothing of ours; a number that bounds anything and stands elsewhere is a
+// defect.
 package limits
 
 import "time"

@@ -1,4 +1,4 @@
-package limits
+package table
 
 import (
 	"flag"
@@ -19,10 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/limits.md")
 
-// source parses the package's own files, tests left out.
-func source(t *testing.T) map[string]*ast.File {
+// source parses the files of a pattern, tests left out.
+func source(t *testing.T, pattern string) map[string]*ast.File {
 	t.Helper()
-	paths, err := filepath.Glob("*.go")
+	paths, err := filepath.Glob(pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func source(t *testing.T) map[string]*ast.File {
 func constants(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	for _, f := range source(t) {
+	for _, f := range source(t, filepath.Join("..", "*.go")) {
 		for _, decl := range f.Decls {
 			gen, ok := decl.(*ast.GenDecl)
 			if !ok || gen.Tok != token.CONST {
@@ -82,7 +82,7 @@ func TestTableIsComplete(t *testing.T) {
 // A row's value comes from the constant that the row names: nobody retypes a number.
 func TestValuesComeFromTheConstants(t *testing.T) {
 	rows := 0
-	for path, f := range source(t) {
+	for path, f := range source(t, "*.go") {
 		ast.Inspect(f, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok {
@@ -94,8 +94,8 @@ func TestValuesComeFromTheConstants(t *testing.T) {
 			}
 			rows++
 			name, isText := call.Args[0].(*ast.BasicLit)
-			value, isName := call.Args[1].(*ast.Ident)
-			if !isText || !isName || name.Value != strconv.Quote(value.Name) {
+			value, isName := call.Args[1].(*ast.SelectorExpr)
+			if !isText || !isName || name.Value != strconv.Quote(value.Sel.Name) {
 				t.Errorf("%s: row %v: got a name and a value that are not of the same constant", path, call.Args[0])
 			}
 			return true
@@ -138,7 +138,7 @@ func TestRendering(t *testing.T) {
 // document renders docs/limits.md.
 func document() string {
 	var b strings.Builder
-	b.WriteString("# Limits\n\nGenerated from package limits by `go generate ./limits`. Do not edit.\n\n" +
+	b.WriteString("# Limits\n\nGenerated from package limits by `go generate ./limits/table`. Do not edit.\n\n" +
 		"Every bound of PAL, with its reason and what happens past it. A bound that a board file or a setting can change says so.\n")
 	group := ""
 	for _, row := range All() {
@@ -153,7 +153,7 @@ func document() string {
 
 // The document in the tree is the one that the table gives.
 func TestDocument(t *testing.T) {
-	path := filepath.Join("..", "docs", "limits.md")
+	path := filepath.Join("..", "..", "docs", "limits.md")
 	want := document()
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
@@ -165,6 +165,6 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/limits.md is stale, run `go generate ./limits`: table -, file +:\n%s", diff)
+		t.Errorf("docs/limits.md is stale, run `go generate ./limits/table`: table -, file +:\n%s", diff)
 	}
 }
