@@ -109,7 +109,7 @@ func TestSlowDriverKeepsInterlock(t *testing.T) {
 		}()
 		synctest.Wait()
 		refused(t, r.tryOn("RIGHT"), RuleInterlock)
-		time.Sleep(limits.DriveTimeout / 2)
+		pass(limits.DriveTimeout / 2)
 		refused(t, r.tryOn("RIGHT"), RuleInterlock)
 		close(g.hold)
 		if err := <-off; err != nil {
@@ -235,7 +235,7 @@ func TestBusyOutput(t *testing.T) {
 			first <- err
 		}()
 		synctest.Wait()
-		time.Sleep(time.Millisecond)
+		pass(time.Millisecond)
 		start := time.Now()
 		if got := refused(t, r.tryOn("PLAIN"), RuleBusy); got.Errno != 16 || got.Code != "conflict" {
 			t.Errorf("got %+v", got)

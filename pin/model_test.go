@@ -303,8 +303,11 @@ func (m *model) compare(choose func(n int) int, s *spy, table *Table) error {
 	}
 	for pin := 3; pin < 8; pin++ {
 		level, err := s.Get(pin)
-		if on := level != s.d.Pins[pin].Safe; err != nil || on != m.on[pin] {
-			return fmt.Errorf("after %s, at %s: %s is on=%v (%v), want %v", what, m.now, s.d.Pins[pin].Name, on, err, m.on[pin])
+		if err != nil {
+			return fmt.Errorf("after %s: %w", what, err)
+		}
+		if on := level != s.d.Pins[pin].Safe; on != m.on[pin] {
+			return fmt.Errorf("after %s, at %s: %s is on=%v, want %v", what, m.now, s.d.Pins[pin].Name, on, m.on[pin])
 		}
 	}
 	if bad := s.problems(); len(bad) > 0 {

@@ -88,23 +88,8 @@ func (t *Table) claim(p *pin, r *request) (change, error) {
 	if err := t.open(p); err != nil {
 		return change{}, err
 	}
-	switch r.verb {
-	case verbWrite:
-		c.to = r.level
-	case verbToggle:
-		c.to = 1 - max(p.level, 0)
-	case verbOutput:
-		c.configure = c.configure || r.mode != p.mode || r.pull != p.pull
-		c.mode, c.pull = r.mode, r.pull
-		switch {
-		case r.level >= 0:
-			c.to = r.level
-		case p.level >= 0:
-			c.to = p.level
-			if !c.configure {
-				return change{}, nil
-			}
-		}
+	if !c.aim(p, r) {
+		return change{}, nil
 	}
 	if p.mode == hw.ModeIn && r.verb != verbOutput {
 		return change{}, refusal(p, einval, codeConflict, RuleArgument, "%s is configured as an input: make it an output first", p.name())
@@ -117,6 +102,28 @@ func (t *Table) claim(p *pin, r *request) (change, error) {
 	}
 	p.caller = r.caller
 	return c, nil
+}
+
+// aim sets what a caller's request drives the output to. It reports false when the output is that already and nothing was asked
+// of its level. Callers hold mu.
+func (c *change) aim(p *pin, r *request) bool {
+	switch r.verb { //nolint:exhaustive // the others drive nothing
+	case verbWrite:
+		c.to = r.level
+	case verbToggle:
+		c.to = 1 - max(p.level, 0)
+	case verbOutput:
+		c.configure = c.configure || r.mode != p.mode || r.pull != p.pull
+		c.mode, c.pull = r.mode, r.pull
+		switch {
+		case r.level >= 0:
+			c.to = r.level
+		case p.level >= 0:
+			c.to = p.level
+			return c.configure
+		}
+	}
+	return true
 }
 
 // startMode is how an output is driven while no program has said otherwise.
@@ -142,7 +149,8 @@ func (t *Table) driveLine(p *pin, c change) (back int, err error) {
 		return -1, fmt.Errorf("read back: %w", err)
 	}
 	// A line let go in open drain may be held low by others: that is what open drain is for.
-	if back != c.to && !(c.mode == hw.ModeOpenDrain && c.to == 1) {
+	letGo := c.mode == hw.ModeOpenDrain && c.to == 1
+	if back != c.to && !letGo {
 		return back, fmt.Errorf("the line reads %d after it was driven to %d", back, c.to)
 	}
 	return back, nil

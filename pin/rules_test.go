@@ -47,7 +47,7 @@ func inBubble(t *testing.T, run func(t *testing.T, r *rig)) {
 
 // pass lets d go by and everything that is due happen.
 func pass(d time.Duration) {
-	time.Sleep(d)
+	time.Sleep(d) //nolint:forbidigo // in a bubble: simulated time
 	synctest.Wait()
 }
 

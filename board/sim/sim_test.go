@@ -182,6 +182,9 @@ func must(t *testing.T, b *Board, op string) any {
 	return got
 }
 
+// second lets a second go by in a bubble.
+func second() { time.Sleep(time.Second) } //nolint:forbidigo // in a bubble: simulated time
+
 func TestWaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, b := bench(t, Options{})
@@ -204,16 +207,16 @@ func TestWaves(t *testing.T) {
 					t.Fatal(err)
 				}
 				got = append(got, raw)
-				time.Sleep(time.Second)
+				second()
 			}
 			if !cmp.Equal(got, tt.want) {
 				t.Errorf("%s: got %v want %v", tt.spec, got, tt.want)
 			}
 		}
 		sim(t, b, "wave", "TEMP_ADC", "ramp:0,4000,4s")
-		time.Sleep(time.Second)
+		second()
 		sim(t, b, "wave", "TEMP_ADC", "off")
-		time.Sleep(time.Second)
+		second()
 		if raw, _, err := b.ReadADC(temp); raw != 1000 || err != nil {
 			t.Errorf("after off: got %d, %v want 1000", raw, err)
 		}
