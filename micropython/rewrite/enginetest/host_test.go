@@ -45,12 +45,13 @@ var sharedRuntime wazero.Runtime
 
 // machine is one fresh engine with its host state. It is used by one goroutine.
 type machine struct {
-	t      *testing.T
-	ctx    context.Context
-	mod    api.Module
-	out    bytes.Buffer
-	ticks  int
-	onTick func(m *machine)
+	t         testing.TB
+	ctx       context.Context
+	mod       api.Module
+	out       bytes.Buffer
+	ticks     int
+	execStart int // ticks when the running program began
+	onTick    func(m *machine)
 }
 
 type machineKey struct{}
@@ -80,7 +81,7 @@ func hostFunction(name string, def api.FunctionDefinition) api.GoModuleFunc {
 	case "tick":
 		return func(ctx context.Context, _ api.Module, _ []uint64) {
 			m := machineOf(ctx)
-			if m.ticks++; m.ticks > maxTicks {
+			if m.ticks++; m.ticks-m.execStart > maxTicks {
 				panic("the program does not end") // a trap of the call, which fails the test
 			}
 			if m.onTick != nil {
@@ -131,7 +132,7 @@ func fdWrite(ctx context.Context, mod api.Module, stack []uint64) {
 }
 
 // boot starts a fresh engine with a heap of so many bytes.
-func boot(t *testing.T, heap int) *machine {
+func boot(t testing.TB, heap int) *machine {
 	t.Helper()
 	compiled, err := shared()
 	if err != nil {
@@ -185,6 +186,7 @@ var errPython = errors.New("python")
 func (m *machine) exec(program string) (string, error) {
 	m.t.Helper()
 	m.out.Reset()
+	m.execStart = m.ticks
 	memory := m.mod.Memory()
 	source := uint32(m.call("malloc", uint64(len(program)+1)))
 	result := uint32(m.call("malloc", 12))

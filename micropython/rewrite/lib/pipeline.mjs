@@ -10,8 +10,12 @@ import { Wat } from './wat.mjs';
 
 const F = binaryen.Features;
 // What the stock file uses and every runtime has.
-const OUTPUT = F.MVP | F.BulkMemory | F.BulkMemoryOpt | F.MutableGlobals | F.SignExt | F.NontrappingFPToInt | F.ReferenceTypes | F.CallIndirectOverlong | F.Multivalue;
+const OUTPUT = F.MVP | F.BulkMemory | F.BulkMemoryOpt | F.MutableGlobals | F.SignExt | F.NontrappingFPToInt
+  | F.ReferenceTypes | F.CallIndirectOverlong | F.Multivalue;
 const INSIDE = OUTPUT | F.GC; // for calls hidden from the spill pass
+
+// The passes in the middle drop most of the temporaries that flattening makes, the last flattening what they nest again.
+const FLATTEN = ['flatten', 'simplify-locals-notee-nostructure', 'flatten', 'coalesce-locals'];
 
 function parseStage(wat, passes, features) {
   const module = binaryen.parseText(wat.toString(), features);
@@ -43,7 +47,7 @@ export function rewrite(stock, progress = () => {}) {
   const { sizes, variable } = edit(first, places);
 
   progress('flattening');
-  const second = takeText(parseStage(first, ['flatten', 'simplify-locals-notee-nostructure', 'flatten', 'coalesce-locals'], OUTPUT));
+  const second = takeText(parseStage(first, FLATTEN, OUTPUT));
   const { checked, tests, hidden } = unwind(second, places);
 
   progress('spilling pointers');

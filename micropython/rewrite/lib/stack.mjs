@@ -5,7 +5,7 @@
 //  - every cycle contains a function that takes C stack, so none can go on for ever above the limit;
 //  - the longest way between two checks fits under the hard limit, where a check traps.
 
-import { FUEL_COST, STACK } from './edits.mjs';
+import { STACK } from './edits.mjs';
 import { allEdges } from './graph.mjs';
 import { match, parse, walk } from './sexpr.mjs';
 import { leaveWhenUnwinding, statements } from './unwind.mjs';
@@ -71,7 +71,8 @@ function giveFrame(wat, places, name) {
   const copy = [...func];
   copy[1] = inner;
   const call = `(call ${inner} ${params.map((_, i) => `(local.get $p${i})`).join(' ')})`;
-  const code = parse(`(func ${name} ${params.map((t, i) => `(param $p${i} ${t})`).join(' ')} ${results.map((t) => `(result ${t})`).join(' ')}
+  const parts = [...params.map((t, i) => `(param $p${i} ${t})`), ...results.map((t) => `(result ${t})`)];
+  const code = parse(`(func ${name} ${parts.join(' ')}
     ${results.map((t) => `(local $r ${t})`).join(' ')}
     (global.set ${places.sp} (i32.sub (global.get ${places.sp}) (i32.const ${MIN_FRAME})))
     ${results.length > 0 ? `(local.set $r ${call})` : call}
@@ -103,7 +104,7 @@ function addFuel(wat, checked) {
       n.splice(at, 0, ...structuredClone(burn));
       loops++;
     });
-    if (FUEL_COST.entry && checked.has(name)) func.splice(bodyStart(func), 0, ...structuredClone(burn));
+    if (checked.has(name)) func.splice(bodyStart(func), 0, ...structuredClone(burn));
   }
   return loops;
 }

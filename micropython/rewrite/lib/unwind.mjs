@@ -69,7 +69,8 @@ function hideCalls(wat, mayCollect) {
       const { params, results } = wat.signatureOf(n[1]);
       const key = `$pal_type_${params.join('_')}_to_${results.join('_')}`;
       if (!types.has(key)) {
-        types.set(key, `(type ${key} (func ${params.map((t) => `(param ${t})`).join(' ')} ${results.map((t) => `(result ${t})`).join(' ')}))`);
+        const parts = [...params.map((t) => `(param ${t})`), ...results.map((t) => `(result ${t})`)];
+        types.set(key, `(type ${key} (func ${parts.join(' ')}))`);
       }
       n.splice(0, n.length, 'call_ref', key, ...n.slice(2), ['ref.func', n[1]]);
       hidden++;

@@ -1,0 +1,4 @@
+n = 0
+for k in range(100000):
+    try: raise ValueError
+    except ValueError: n += 1

@@ -1,0 +1,1 @@
+for k in range(1000000): s = k + 1
