@@ -17,14 +17,6 @@ import (
 	"github.com/pal-terminal/pal/limits"
 )
 
-// Bounds of values in a board file that bound nothing at run time.
-const (
-	longestRule = 24 * time.Hour
-	fastestRate = 1000 // changes; the guard keeps the time of each
-	longestTrip = 60_000
-	noteBytes   = 256
-)
-
 var rateUnits = map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour}
 
 // Load reads the board file at path, and beside it the file that its board_py names. The error is a [Problems] when the
@@ -159,7 +151,7 @@ func (dec *decoder) driver(n ast.Node) {
 			}
 		},
 		"chip": func(n ast.Node) { chip = n; spec.Chip, _ = dec.text(n, "chip", limits.NameBytes) },
-		"port": func(n ast.Node) { port = n; spec.Port, _ = dec.text(n, "port", noteBytes) },
+		"port": func(n ast.Node) { port = n; spec.Port, _ = dec.text(n, "port", limits.BoardTextBytes) },
 	}, "kind")
 	if chip != nil && spec.Kind != "linux" {
 		dec.addf(posOf(chip), "chip belongs to the linux driver")
@@ -255,10 +247,10 @@ func (dec *decoder) rate(n ast.Node) Rate {
 	if s, ok := n.(*ast.StringNode); ok {
 		count, unit, _ := strings.Cut(s.Value, "/")
 		v, err := strconv.Atoi(count)
-		if per, ok := rateUnits[unit]; ok && err == nil && v >= 1 && v <= fastestRate && strconv.Itoa(v) == count {
+		if per, ok := rateUnits[unit]; ok && err == nil && v >= 1 && v <= limits.RateChanges && strconv.Itoa(v) == count {
 			return Rate{N: v, Per: per}
 		}
 	}
-	dec.addf(posOf(n), "max_rate is 1 to %d changes per %s, such as 10/s", fastestRate, strings.Join(sortedKeys(rateUnits), ", "))
+	dec.addf(posOf(n), "max_rate is 1 to %d changes per %s, such as 10/s", limits.RateChanges, strings.Join(sortedKeys(rateUnits), ", "))
 	return Rate{}
 }

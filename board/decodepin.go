@@ -45,14 +45,14 @@ func (dec *decoder) pinFields(p *Pin) fields {
 		},
 		"owner":     func(n ast.Node) { p.Owner = dec.owner(n) },
 		"strapping": func(n ast.Node) { p.Strapping, _ = dec.boolean(n, "strapping") },
-		"note":      func(n ast.Node) { p.Note, _ = dec.text(n, "note", noteBytes) },
+		"note":      func(n ast.Node) { p.Note, _ = dec.text(n, "note", limits.BoardTextBytes) },
 	}
 }
 
 // ruleFields reads what a system pin may not have.
 func (dec *decoder) ruleFields(p *Pin, refs *pinRefs) fields {
 	span := func(key string, to *time.Duration) func(ast.Node) {
-		return func(n ast.Node) { *to, _ = dec.duration(n, key, longestRule) }
+		return func(n ast.Node) { *to, _ = dec.duration(n, key, limits.RuleLongest) }
 	}
 	return fields{
 		"can": func(n ast.Node) {
@@ -68,7 +68,7 @@ func (dec *decoder) ruleFields(p *Pin, refs *pinRefs) fields {
 			}
 		},
 		"scale": func(n ast.Node) {
-			if s, ok := dec.text(n, "scale", scaleBytes); ok {
+			if s, ok := dec.text(n, "scale", limits.ScaleBytes); ok {
 				var err error
 				if p.Scale, err = ParseScale(s); err != nil {
 					dec.addf(posOf(n), "%v", err)
@@ -133,7 +133,7 @@ func (dec *decoder) trip(n ast.Node, p *Pin, refs *pinRefs) {
 		"above": threshold("above", &trip.Above),
 		"below": threshold("below", &trip.Below),
 		"for_ms": func(n ast.Node) {
-			ms, _ := dec.integer(n, "for_ms", 0, longestTrip)
+			ms, _ := dec.integer(n, "for_ms", 0, int(limits.TripLongest.Milliseconds()))
 			trip.For = time.Duration(ms) * time.Millisecond
 		},
 	}, "adc")
@@ -156,7 +156,7 @@ func (dec *decoder) id(n ast.Node) ID {
 		if _, ok := id.Number(); ok {
 			return id
 		}
-		if s, ok := dec.text(n, "id", 16); ok && dec.identifier(n, "id", s) {
+		if s, ok := dec.text(n, "id", limits.PinIDBytes); ok && dec.identifier(n, "id", s) {
 			return id
 		}
 		return ""

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/pal-terminal/pal/limits"
 )
 
 // Scale turns the raw counts of an analogue input into its unit: arithmetic on raw with + - * / and brackets, such as
@@ -13,17 +15,11 @@ type Scale struct {
 	eval func(raw float64) float64
 }
 
-// Bounds of a scale: it is read by recursive descent.
-const (
-	scaleBytes = 256
-	scaleDepth = 16
-)
-
-// ParseScale reads an expression of up to 256 bytes and 16 levels of brackets.
+// ParseScale reads an expression of up to limits.ScaleBytes and limits.ScaleDepth levels of brackets.
 func ParseScale(text string) (*Scale, error) {
 	p := &scaleParser{rest: text}
-	if len(text) > scaleBytes {
-		return nil, fmt.Errorf("a scale has at most %d bytes", scaleBytes)
+	if len(text) > limits.ScaleBytes {
+		return nil, fmt.Errorf("a scale has at most %d bytes", limits.ScaleBytes)
 	}
 	eval, err := p.sum(0)
 	if err != nil {
@@ -108,8 +104,8 @@ func (p *scaleParser) product(depth int) (scaleFunc, error) {
 }
 
 func (p *scaleParser) factor(depth int) (scaleFunc, error) {
-	if depth >= scaleDepth {
-		return nil, fmt.Errorf("a scale nests at most %d deep", scaleDepth)
+	if depth >= limits.ScaleDepth {
+		return nil, fmt.Errorf("a scale nests at most %d deep", limits.ScaleDepth)
 	}
 	switch c := p.peek(); {
 	case c == '(':

@@ -14,6 +14,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/pal-terminal/pal/limits"
 )
 
 // Problem is one thing wrong with a board file.
@@ -75,21 +77,15 @@ func posOf(n ast.Node) Pos {
 	return Pos{Line: p.Line, Col: p.Column}
 }
 
-// Bounds of a board file's shape. The YAML parser recurses, and its work grows with the square of the depth, so what no
-// board needs never reaches it.
-const (
-	lineBytes    = 1024
-	bracketDepth = 16
-)
-
-// shape reports lines that are too long and brackets that nest too deep. It counts brackets in text and comments as well:
+// shape reports lines that are too long and brackets that nest too deep. The YAML parser recurses, and its work grows with the
+// square of the depth, so what no board needs never reaches it. shape counts brackets in text and comments as well:
 // it has to be right before anything has been parsed.
 func (r *reader) shape(src []byte) bool {
 	depth, line := 0, 0
 	for text := range bytes.Lines(src) {
 		line++
-		if len(text) > lineBytes {
-			r.addf(Pos{line, 1}, "a line of a board file has at most %d bytes", lineBytes)
+		if len(text) > limits.BoardLineBytes {
+			r.addf(Pos{line, 1}, "a line of a board file has at most %d bytes", limits.BoardLineBytes)
 			return false
 		}
 		for i, c := range text {
@@ -99,8 +95,8 @@ func (r *reader) shape(src []byte) bool {
 			case ']', '}':
 				depth = max(0, depth-1)
 			}
-			if depth > bracketDepth {
-				r.addf(Pos{line, i + 1}, "brackets nest at most %d deep", bracketDepth)
+			if depth > limits.BoardNesting {
+				r.addf(Pos{line, i + 1}, "brackets nest at most %d deep", limits.BoardNesting)
 				return false
 			}
 		}

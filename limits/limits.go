@@ -95,6 +95,20 @@ const (
 const (
 	TripSampling = 10 * time.Millisecond
 	DriveTimeout = 50 * time.Millisecond
+	PinWatchers  = 64 // of one pin
+)
+
+// Bounds on what a board file may say.
+const (
+	BoardLineBytes = 1024 // one line
+	BoardNesting   = 16   // brackets in brackets
+	BoardTextBytes = 256  // a note or a port
+	PinIDBytes     = 16
+	ScaleBytes     = 256
+	ScaleDepth     = 16 // brackets in brackets
+	RuleLongest    = 24 * time.Hour
+	RateChanges    = 1000 // of max_rate
+	TripLongest    = time.Minute
 )
 
 // Bounds on carriers and on clients.

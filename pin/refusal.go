@@ -17,7 +17,7 @@ const (
 	RuleTrip        = "trip"           // tripped, until cleared by a human
 	RuleLease       = "lease_required" // needs a lease, which the caller does not hold
 	RuleFault       = "output_fault"   // the output or its driver failed
-	RuleBusy        = "busy"           // the output is still busy with an earlier call
+	RuleBusy        = "busy"           // the pin is still busy with an earlier call, or has too many watchers
 	RuleArgument    = "argument"       // the call makes no sense
 	RuleClosed      = "closed"         // the guard is shutting down
 )

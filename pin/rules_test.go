@@ -341,6 +341,25 @@ func TestWatch(t *testing.T) {
 	})
 }
 
+func TestWatchersAreBounded(t *testing.T) {
+	r := newRig(t, rulesBoard, nil)
+	defer r.end()
+	var last func()
+	for range limits.PinWatchers {
+		cancel, err := r.Watch(reader, r.h("KEY"), hw.EdgeRising, func(hw.Edge) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = cancel
+	}
+	_, err := r.Watch(reader, r.h("KEY"), hw.EdgeRising, func(hw.Edge) {})
+	refused(t, err, RuleBusy)
+	last()
+	if _, err := r.Watch(reader, r.h("KEY"), hw.EdgeRising, func(hw.Edge) {}); err != nil {
+		t.Errorf("after one was cancelled: got %v", err)
+	}
+}
+
 func TestSnapshot(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		pass(time.Second)

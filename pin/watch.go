@@ -7,6 +7,7 @@ import (
 
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/hw"
+	"github.com/pal-terminal/pal/limits"
 )
 
 // fan spreads the edges of one line to those who watch it. The driver is asked once, at the first watcher.
@@ -54,6 +55,9 @@ func (t *Table) Watch(_ Caller, h Handle, e hw.Edges, fn func(hw.Edge)) (cancel 
 	defer f.mu.Unlock()
 	if f.ended {
 		return nil, closedRefusal(p)
+	}
+	if len(f.list) >= limits.PinWatchers {
+		return nil, refusal(p, ebusy, codeConflict, RuleBusy, "%s has %d watchers already", p.name(), len(f.list))
 	}
 	f.list = append(f.list, w)
 	return func() {

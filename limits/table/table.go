@@ -28,6 +28,7 @@ func All() []Bound {
 		in("Connections and queues", connections()),
 		in("The machine that runs guest code", machine()),
 		in("Outputs", outputs()),
+		in("Board files", boards()),
 		in("Carriers and clients", carriers()),
 		in("Commands", commands()),
 	)
