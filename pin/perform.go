@@ -61,7 +61,8 @@ func (t *Table) toLevel(p *pin, r *request) {
 	} else {
 		r.err = t.failed(p, c, err)
 	}
-	if r.verb == verbSafe && c.from != c.to && err == nil {
+	// The first drive at the start is no news: nothing is known of the level before.
+	if r.verb == verbSafe && c.from >= 0 && c.from != c.to && err == nil {
 		t.emit(p, Event{
 			Kind: EventOutputSafe, Level: back, Cause: r.cause, At: c.at,
 			Text: fmt.Sprintf("%s was made safe: %s", p.name(), r.cause),

@@ -100,15 +100,13 @@ func (r *rig) world(op, name, value string) {
 	}
 }
 
-// kinds returns "kind NAME cause" of the events so far, those at the start left out, and forgets them.
+// kinds returns "kind NAME cause" of the events so far and forgets them.
 func (r *rig) kinds() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var list []string
 	for _, e := range r.events {
-		if e.Cause != CauseStart {
-			list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Kind, e.Name, e.Cause)))
-		}
+		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Kind, e.Name, e.Cause)))
 	}
 	r.events = nil
 	return list
@@ -233,6 +231,9 @@ func TestStartDrivesEveryOutputSafe(t *testing.T) {
 		if !p.Output() && s.Mode != hw.ModeNone {
 			t.Errorf("%s: got mode %d, want it untouched", s.Name, s.Mode)
 		}
+	}
+	if got := r.kinds(); len(got) > 0 {
+		t.Errorf("events of a good start: got %v", got)
 	}
 }
 
