@@ -12,140 +12,146 @@ import (
 type answerKey struct{ actor, client, id string }
 
 // answers remembers what was answered, so that a repeated request is answered again and never acted on again. Entries leave
-// by age and number; their bodies leave first, when they are too many bytes, and the id then answers `expired`.
+// by age and number; their bodies leave first, when they are too many bytes, and the id then answers `expired`. A request
+// that still runs never leaves, since its entry is what prevents a second run; few run at a time.
 type answers struct {
 	mu      sync.Mutex // guards what follows
 	entries map[answerKey]*answer
-	order   []*answer // oldest first
-	bytes   int
-	bodies  int // index into order of the oldest entry that may still have a body
+	order   []*answer // those that have ended, oldest first
+	bytes   int       // of all bodies
+	bodies  int       // index into order of the oldest entry that may still have a body
 }
 
 // answer is one remembered request. Its fields are guarded by answers.mu.
 type answer struct {
 	key     answerKey
 	hash    [32]byte
-	at      time.Time
-	done    bool
-	gone    bool   // forgotten: it was refused before admission
-	body    []byte // nil when done: dropped for space
+	ended   time.Time // zero while it runs
+	body    []byte    // nil when it has ended: dropped for space
 	waiters []func([]byte)
 }
 
 func (a *answers) init() { a.entries = map[answerKey]*answer{} }
 
-// begin looks an id up. fresh is set when the request is new and must be finished or forgotten by the caller. Otherwise
-// either refusal is set, or deliver will be called once with the answer, perhaps before begin returns.
-func (a *answers) begin(key answerKey, hash [32]byte, now time.Time, deliver func([]byte)) (fresh *answer, refusal *protocol.Error) {
+// begin looks an id up. fresh is set when the request is new; the caller must then finish it. Otherwise there is the body of
+// an earlier answer, or a refusal, or neither: then deliver will be called once with the answer.
+func (a *answers) begin(key answerKey, hash [32]byte, now time.Time, deliver func([]byte)) (fresh *answer, body []byte, refusal *protocol.Error) {
 	a.mu.Lock()
-	old, known := a.entries[key]
-	if known && now.Sub(old.at) > limits.DedupWindow && old.done {
-		known = false // its place in order is dropped when it reaches the front
-	}
-	if !known {
-		fresh = &answer{key: key, hash: hash, at: now}
-		a.entries[key] = fresh
-		a.order = append(a.order, fresh)
-		a.trim(now)
-		a.mu.Unlock()
-		return fresh, nil
-	}
 	defer a.mu.Unlock()
+	a.trim(now)
+	old := a.entries[key]
 	switch {
+	case old == nil:
+		fresh = &answer{key: key, hash: hash}
+		a.entries[key] = fresh
+		return fresh, nil, nil
 	case old.hash != hash:
-		return nil, &protocol.Error{Code: protocol.CodeIDReused, Message: "this id was used for another request; use a new one", Resource: key.id}
-	case !old.done:
-		if len(old.waiters) >= limits.RequestsPerConn {
-			return nil, &protocol.Error{Code: protocol.CodeBusy, Message: "too many repetitions of a running request"}
-		}
-		old.waiters = append(old.waiters, deliver)
-		return nil, nil
-	case old.body == nil:
-		return nil, &protocol.Error{Code: protocol.CodeExpired, Message: "this request was done; its answer is no longer kept", Resource: key.id}
+		return nil, nil, &protocol.Error{Code: protocol.CodeIDReused, Message: "this id was used for another request; use a new one", Resource: key.id}
+	case !old.ended.IsZero():
+		body, refusal = old.kept()
+		return nil, body, refusal
+	case len(old.waiters) >= limits.RequestsPerConn:
+		return nil, nil, &protocol.Error{Code: protocol.CodeBusy, Message: "too many repetitions of a running request"}
 	}
-	deliver(old.body)
-	return nil, nil
+	old.waiters = append(old.waiters, deliver)
+	return nil, nil, nil
 }
 
-// finish stores the answer; kept may be a shorter form of what was sent.
-func (a *answers) finish(e *answer, kept []byte) {
+// kept returns the answer of a request that has ended.
+func (e *answer) kept() ([]byte, *protocol.Error) {
+	if e.body == nil {
+		return nil, &protocol.Error{Code: protocol.CodeExpired, Message: "this request was done; its answer is no longer kept", Resource: e.key.id}
+	}
+	return e.body, nil
+}
+
+// finish ends a request and tells those who wait for the same one. Unless keep is set it is forgotten: it was refused before
+// it was admitted, and its id may be used again.
+func (a *answers) finish(e *answer, body []byte, keep bool, now time.Time) {
 	if e == nil {
 		return
 	}
 	a.mu.Lock()
-	e.done = true
-	var waiters []func([]byte)
-	waiters, e.waiters = e.waiters, nil
-	if !e.gone {
-		e.body = kept
-		a.bytes += len(kept)
-		a.trim(e.at)
-	}
-	a.mu.Unlock()
-	for _, w := range waiters {
-		w(kept)
-	}
-}
-
-// forget removes an entry that was refused before it was admitted; its id may be used again. Those who wait for the same
-// request get the same refusal.
-func (a *answers) forget(e *answer, refusal []byte) {
-	if e == nil {
-		return
-	}
-	a.mu.Lock()
-	e.gone = true
-	if a.entries[e.key] == e {
+	waiters := e.waiters
+	e.waiters = nil
+	if keep {
+		e.ended, e.body = now, body
+		a.bytes += len(body)
+		a.order = append(a.order, e)
+		a.trim(now)
+	} else {
 		delete(a.entries, e.key)
 	}
 	a.mu.Unlock()
-	a.finish(e, refusal)
+	for _, w := range waiters {
+		w(body)
+	}
 }
 
 // fetch returns a stored answer.
 func (a *answers) fetch(key answerKey) ([]byte, *protocol.Error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	e, ok := a.entries[key]
+	e := a.entries[key]
 	switch {
-	case !ok:
+	case e == nil:
 		return nil, &protocol.Error{Code: protocol.CodeNotFound, Message: "no request with this id is remembered for this actor and client", Resource: key.id}
-	case !e.done:
+	case e.ended.IsZero():
 		return nil, &protocol.Error{Code: protocol.CodeBusy, Message: "the request has not ended yet", Resource: key.id}
-	case e.body == nil:
-		return nil, &protocol.Error{Code: protocol.CodeExpired, Message: "the answer is no longer kept", Resource: key.id}
 	}
-	return e.body, nil
+	return e.kept()
 }
 
-// trim keeps the bounds; a.mu is held. A running entry is never dropped, since it is what prevents a second run: it goes to
-// the back.
+// trim keeps the bounds; a.mu is held.
 func (a *answers) trim(now time.Time) {
-	for a.bytes > limits.DedupBytes && a.bodies < len(a.order) {
-		e := a.order[a.bodies]
-		if e.done || e.gone {
-			a.bytes -= len(e.body)
-			e.body = nil
-		}
-		a.bodies++
+	drop := func(e *answer) {
+		a.bytes -= len(e.body)
+		e.body = nil
 	}
-	for len(a.order) > 0 {
+	for ; a.bytes > limits.DedupBytes && a.bodies < len(a.order); a.bodies++ {
+		drop(a.order[a.bodies])
+	}
+	for len(a.order) > limits.DedupIDs || len(a.order) > 0 && now.Sub(a.order[0].ended) > limits.DedupWindow {
 		e := a.order[0]
-		full := len(a.order) > limits.DedupIDs
-		if !e.gone && !full && (!e.done || now.Sub(e.at) <= limits.DedupWindow) {
-			break
-		}
+		drop(e)
+		delete(a.entries, e.key)
 		a.order[0] = nil
 		a.order = a.order[1:]
 		a.bodies = max(0, a.bodies-1)
-		if !e.done && !e.gone {
-			a.order = append(a.order, e) // few run at a time, so this ends
-			continue
-		}
-		a.bytes -= len(e.body)
-		e.body = nil
-		if a.entries[e.key] == e {
-			delete(a.entries, e.key)
-		}
+	}
+}
+
+// written is an answer as it goes out, and as it is remembered.
+type written struct {
+	sent, kept []byte
+	keep       bool
+}
+
+// write encodes an answer. What a client gets before its request was admitted is not remembered: it may send the same again.
+func write(a any) written {
+	w := written{sent: encode(a), keep: true}
+	w.kept = w.sent
+	r, ok := a.(protocol.Result)
+	if !ok {
+		return w
+	}
+	switch r.Code {
+	case protocol.CodeBusy, protocol.CodeUnavailable, protocol.CodeStorage, protocol.CodeUnauthorized, protocol.CodeTooLarge:
+		w.keep = false
+	}
+	if len(r.Stdout) > limits.DedupStreamKept || len(r.Stderr) > limits.DedupStreamKept {
+		shorten(&r, &r.Stdout)
+		shorten(&r, &r.Stderr)
+		w.kept = encode(r)
+	}
+	return w
+}
+
+// shorten cuts a stream of r for the store of answers and says so in r.
+func shorten(r *protocol.Result, text *string) {
+	kept, dropped := protocol.Cut([]byte(*text), limits.DedupStreamKept)
+	if dropped > 0 {
+		*text, r.Truncated = string(kept), true
+		r.DroppedBytes += dropped
 	}
 }

@@ -18,10 +18,13 @@ func newAnswers() *answers {
 
 func hashOf(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 
-// ask is begin with a recorded delivery.
+// ask is begin, with what is delivered or found in got.
 func (a *answers) ask(id, bytes string, now time.Time) (fresh *answer, got *[]byte, refusal *protocol.Error) {
 	got = new([]byte)
-	fresh, refusal = a.begin(answerKey{"actor", "client", id}, hashOf(bytes), now, func(b []byte) { *got = b })
+	fresh, body, refusal := a.begin(answerKey{"actor", "client", id}, hashOf(bytes), now, func(b []byte) { *got = b })
+	if body != nil {
+		*got = body
+	}
 	return fresh, got, refusal
 }
 
@@ -48,7 +51,7 @@ func TestAnswersOnce(t *testing.T) {
 	_, refusal = a.fetch(e.key)
 	wantCode(t, "fetch of a running request", refusal, protocol.CodeBusy)
 
-	a.finish(e, []byte("done"))
+	a.finish(e, []byte("done"), true, now)
 	if string(*early) != "done" {
 		t.Errorf("the one that waited: got %q, want the answer", *early)
 	}
@@ -67,7 +70,7 @@ func TestAnswersForget(t *testing.T) {
 	a, now := newAnswers(), time.Now()
 	e, _, _ := a.ask("1", "x", now)
 	_, waiting, _ := a.ask("1", "x", now)
-	a.forget(e, []byte("busy"))
+	a.finish(e, []byte("busy"), false, now)
 	if string(*waiting) != "busy" {
 		t.Errorf("the one that waited: got %q, want the refusal", *waiting)
 	}
@@ -88,22 +91,35 @@ func TestAnswersWaitersAreBounded(t *testing.T) {
 	wantCode(t, "one repetition more", refusal, protocol.CodeBusy)
 }
 
-// Bodies leave before hashes: an id whose body is gone must answer expired and never run again.
+// Bodies leave before hashes: an id whose body is gone must answer expired and never run again. A request that runs all the
+// while must neither escape the bound when it ends.
 func TestAnswersExpire(t *testing.T) {
 	a, now := newAnswers(), time.Now()
+	long, _, _ := a.ask("long", "x", now)
 	body := make([]byte, 1<<20)
 	n := limits.DedupBytes/len(body) + 3
 	for i := range n {
 		e, _, _ := a.ask(fmt.Sprint(i), "x", now)
-		a.finish(e, body)
-	}
-	if a.bytes > limits.DedupBytes {
-		t.Errorf("bytes kept: got %d, want at most %d", a.bytes, limits.DedupBytes)
+		a.finish(e, body, true, now)
 	}
 	_, _, refusal := a.ask("0", "x", now)
 	wantCode(t, "the oldest", refusal, protocol.CodeExpired)
-	if _, got, refusal := a.ask(fmt.Sprint(n-1), "x", now); refusal != nil || len(*got) != len(body) {
+	a.finish(long, body, true, now)
+	if _, got, refusal := a.ask("long", "x", now); refusal != nil || len(*got) != len(body) {
 		t.Errorf("the newest: got %d bytes and %v, want the answer", len(*got), refusal)
+	}
+	for i := range n {
+		e, _, _ := a.ask(fmt.Sprint("later", i), "x", now)
+		a.finish(e, body, true, now)
+	}
+	_, refusal = a.fetch(long.key)
+	wantCode(t, "the one that ran long, in its turn", refusal, protocol.CodeExpired)
+	kept := 0
+	for _, e := range a.entries {
+		kept += len(e.body)
+	}
+	if a.bytes > limits.DedupBytes || kept != a.bytes {
+		t.Errorf("bytes kept: got %d, counted as %d, want at most %d", kept, a.bytes, limits.DedupBytes)
 	}
 }
 
@@ -112,26 +128,24 @@ func TestAnswersWindow(t *testing.T) {
 	running, _, _ := a.ask("running", "x", now)
 	for i := range limits.DedupIDs + 10 {
 		e, _, _ := a.ask(fmt.Sprint(i), "x", now)
-		a.finish(e, []byte("a"))
+		a.finish(e, []byte("a"), true, now)
 	}
-	if len(a.order) > limits.DedupIDs || len(a.entries) > limits.DedupIDs {
-		t.Errorf("ids kept beside a running request: got %d and %d, want at most %d", len(a.order), len(a.entries), limits.DedupIDs)
+	if len(a.order) != limits.DedupIDs || len(a.entries) != limits.DedupIDs+1 {
+		t.Errorf("ids kept beside a running request: got %d and %d, want %d and the running one", len(a.order), len(a.entries)-1, limits.DedupIDs)
 	}
+	late := now.Add(limits.DedupWindow + time.Second)
 	// A request that still runs is what prevents a second run: it stays.
-	if _, _, refusal := a.ask("running", "x", now); refusal != nil {
-		t.Errorf("running request at the end of the window: got %v, want it to wait", refusal)
+	if e, _, refusal := a.ask("running", "x", late); e != nil || refusal != nil {
+		t.Errorf("running request after the window: got entry %v and %v, want it to wait", e, refusal)
 	}
-	a.finish(running, []byte("a"))
-	a.ask("one more", "x", now)
-	if len(a.order) > limits.DedupIDs || len(a.entries) > limits.DedupIDs {
-		t.Errorf("ids kept: got %d and %d, want at most %d", len(a.order), len(a.entries), limits.DedupIDs)
+	if len(a.entries) != 1 {
+		t.Errorf("after the window: got %d ids, want the running one", len(a.entries))
 	}
-	if e, _, refusal := a.ask("one more", "x", now.Add(limits.DedupWindow+time.Second)); e != nil || refusal != nil {
-		t.Errorf("old but running: got entry %v and %v, want it to wait", e, refusal)
+	a.finish(running, []byte("a"), true, late)
+	if e, _, _ := a.ask("running", "x", late.Add(limits.DedupWindow)); e != nil {
+		t.Error("within the window after its end: got a second run, want the answer")
 	}
-	later, _, _ := a.ask("later", "x", now.Add(2*limits.DedupWindow))
-	a.finish(later, nil)
-	if len(a.entries) > 3 {
-		t.Errorf("after two windows: got %d ids, want the old ones gone", len(a.entries))
+	if e, _, _ := a.ask("running", "x", late.Add(limits.DedupWindow+1)); e == nil {
+		t.Error("after the window: got a repetition, want the id to be free")
 	}
 }

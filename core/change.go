@@ -3,12 +3,14 @@ package core
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
 )
@@ -16,7 +18,7 @@ import (
 // change answers the requests that change something and are not exec.
 func (c *Core) change(k *conn, w *who, req *protocol.Request) any {
 	var err error
-	ack := protocol.Ack{Header: protocol.NewHeader(req.ID, "ack")}
+	ack := protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck)}
 	switch body := req.Body.(type) {
 	case *protocol.PinSet:
 		return c.pinSet(k, w, req, body)
@@ -32,9 +34,9 @@ func (c *Core) change(k *conn, w *who, req *protocol.Request) any {
 	case *protocol.Sim:
 		return c.sim(req.ID, body)
 	case *protocol.Conn:
-		return c.conns(k, req.ID, body)
+		return c.conns(k, w, req.ID, body)
 	case *protocol.Reset:
-		err = c.reset(w, body)
+		err = c.resetSession(w, body.Session)
 	default:
 		err = fmt.Errorf("request type %s has no handler", req.Type)
 	}
@@ -102,7 +104,7 @@ func (c *Core) pinRead(k *conn, w *who, req *protocol.Request, body *protocol.Pi
 // plainResult is a result without a program.
 func (c *Core) plainResult(req *protocol.Request, start time.Time) protocol.Result {
 	return protocol.Result{
-		Header: protocol.NewHeader(req.ID, "result"), ExecTimeMS: time.Since(start).Milliseconds(), Guard: guardKind, Meta: req.Meta,
+		Header: protocol.NewHeader(req.ID, protocol.AnswerResult), ExecTimeMS: time.Since(start).Milliseconds(), Guard: guardKind, Meta: req.Meta,
 	}
 }
 
@@ -111,7 +113,7 @@ func (c *Core) interrupt(k *conn, w *who, target string) error {
 	others := w.actor.Class == identity.Human || w.actor.Can(identity.Admin)
 	client := clientName(k, w)
 	n := 0
-	if !c.ask(func(q *queue) {
+	c.ask(func(q *queue) {
 		n = q.interrupt(c, errInterrupted, func(j *job) bool {
 			own := j.who.actor.Name == w.actor.Name
 			if j.trace == target {
@@ -119,59 +121,65 @@ func (c *Core) interrupt(k *conn, w *who, target string) error {
 			}
 			return own && clientName(j.conn, j.who) == client && j.req.ID != nil && *j.req.ID == target
 		})
-	}) {
-		return &protocol.Error{Code: protocol.CodeUnavailable, Message: errClosing.Error()}
-	}
+	})
 	if n == 0 {
 		return &protocol.Error{Code: protocol.CodeNotFound, Message: "nothing of that id or trace is waiting or running", Resource: target}
 	}
 	return nil
 }
 
-// reset forgets one session, or replaces the machine: a running exec is interrupted first.
-func (c *Core) reset(w *who, body *protocol.Reset) error {
-	closing := &protocol.Error{Code: protocol.CodeUnavailable, Message: errClosing.Error()}
-	if body.Session != "" {
-		known := false
-		if !c.ask(func(q *queue) {
-			if known = q.sessions.remove(w.actor.Name, body.Session); known {
-				q.forget = append(q.forget, sessionKey(w.actor.Name, body.Session))
-			}
-		}) {
-			return closing
-		}
-		if !known {
-			return &protocol.Error{Code: protocol.CodeNotFound, Message: "no session of that name", Resource: body.Session}
-		}
-		return nil
+// resetSession forgets one session.
+func (c *Core) resetSession(w *who, name string) error {
+	known := false
+	c.ask(func(q *queue) {
+		gone := q.sessions.remove(w.actor.Name, func(o string) bool { return o == name })
+		q.forget = append(q.forget, gone...)
+		known = len(gone) > 0
+	})
+	if !known {
+		return &protocol.Error{Code: protocol.CodeNotFound, Message: "no session of that name", Resource: name}
 	}
-	r := &resetJob{done: make(chan struct{})}
-	if !c.post(func() {
-		if j := c.queue.running; j != nil {
-			j.cancel(errReset)
-		}
-		c.queue.resets = append(c.queue.resets, r)
-		c.queue.next(c)
-	}) {
-		return closing
-	}
-	select {
-	case <-r.done:
-	case <-c.ctx.Done():
-		return closing
-	}
-	if r.err != nil {
-		return fmt.Errorf("reset machine: %w", r.err)
-	}
-	c.irqs.forget("")
-	c.cfg.Table.Safe(causeLost, func(d pin.Driven) bool { return d.Caller.Machine != "" })
-	c.cfg.Events.Emit("core1_restarted", map[string]any{"machine": MachineAgent, "cause": "reset by " + w.actor.Name})
 	return nil
+}
+
+// reset replaces the machines: a running exec is interrupted, what waits runs afterwards. That takes a while, and the read
+// loop must hear a stop meanwhile, so the answer comes from admission.
+func (c *Core) reset(k *conn, w *who, req *protocol.Request) {
+	entry, proceed := c.remember(k, w, req)
+	if !proceed {
+		return
+	}
+	r := &resetJob{actor: w.actor.Name, answer: func(err error) {
+		var a any = protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck)}
+		if err != nil {
+			a = protocol.Refuse(req.ID, err)
+		}
+		raw := write(a)
+		c.answers.finish(entry, raw.kept, raw.keep, time.Now())
+		k.send(outgoing{message: raw.sent})
+	}}
+	c.post(func() { c.queue.reset(c, r) })
+}
+
+func (q *queue) reset(c *Core, r *resetJob) {
+	switch {
+	case q.closed:
+		r.answer(unavailable())
+		return
+	case len(q.resets) >= limits.RequestsPerTerminal:
+		r.answer(&protocol.Error{Code: protocol.CodeBusy, Message: "enough resets are waiting already"})
+		return
+	}
+	if q.running != nil {
+		q.running.cancel(errReset)
+	}
+	q.resets = append(q.resets, r)
+	q.next(c)
 }
 
 // token manages identities.
 func (c *Core) token(id *string, body *protocol.Token) any {
-	answer := protocol.Tokens{Header: protocol.NewHeader(id, "token"), Tokens: []protocol.ActorInfo{}}
+	answer := protocol.Tokens{Header: protocol.NewHeader(id, protocol.AnswerToken), Tokens: []protocol.ActorInfo{}}
 	switch body.Op {
 	case "create":
 		var ttl time.Duration
@@ -191,9 +199,6 @@ func (c *Core) token(id *string, body *protocol.Token) any {
 		if err := c.cfg.Identity.Revoke(body.Name); err != nil {
 			return protocol.Refuse(id, tokenError(err))
 		}
-	case "ls":
-	default:
-		return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeBadRequest, Message: "op must be create, ls or revoke"})
 	}
 	for _, info := range c.cfg.Identity.List() {
 		answer.Tokens = append(answer.Tokens, tokenInfo(info))
@@ -214,35 +219,27 @@ func (c *Core) sim(id *string, body *protocol.Sim) any {
 	if err != nil {
 		return protocol.Refuse(id, fmt.Errorf("encode sim answer: %w", err))
 	}
-	return protocol.SimAnswer{Header: protocol.NewHeader(id, "sim"), Sim: raw}
+	return protocol.SimAnswer{Header: protocol.NewHeader(id, protocol.AnswerSim), Sim: raw}
 }
 
-// conns lists or cuts live connections.
-func (c *Core) conns(k *conn, id *string, body *protocol.Conn) any {
-	switch body.Op {
-	case "kick":
+// conns lists live connections, after it has cut one when that was asked for.
+func (c *Core) conns(k *conn, w *who, id *string, body *protocol.Conn) any {
+	live := c.slots.list()
+	if body.Op == "kick" {
 		if body.Conn == nil {
 			return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeBadRequest, Message: "kick needs conn, a number from `pal conn ls`"})
 		}
-		found := false
-		c.slots.each(func(o *conn) {
-			if o.id == *body.Conn {
-				found = true
-				o.close("cut by " + k.identity().actor.Name)
-			}
-		})
-		if !found {
+		i := slices.IndexFunc(live, func(o *conn) bool { return o.id == *body.Conn })
+		if i < 0 {
 			return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeNotFound, Message: "no such connection", Resource: fmt.Sprint(*body.Conn)})
 		}
-	case "ls":
-	default:
-		return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeBadRequest, Message: "op must be ls or kick"})
+		live[i].close("cut by " + w.actor.Name)
 	}
-	answer := protocol.Conns{Header: protocol.NewHeader(id, "conn"), Conns: []protocol.ConnInfo{}}
-	c.slots.each(func(o *conn) {
+	answer := protocol.Conns{Header: protocol.NewHeader(id, protocol.AnswerConn), Conns: []protocol.ConnInfo{}}
+	for _, o := range live {
 		if o.ctx.Err() == nil {
 			answer.Conns = append(answer.Conns, o.info(k))
 		}
-	})
+	}
 	return answer
 }

@@ -1,9 +1,11 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -44,38 +46,42 @@ const (
 
 // slots counts and lists connections.
 type slots struct {
-	mu      sync.Mutex // guards what follows
-	conns   map[uint64]*conn
-	used    [slotReserved + 1]int
-	next    uint64
+	mu     sync.Mutex // guards what follows
+	conns  map[uint64]*conn
+	used   [slotReserved + 1]int
+	next   uint64
+	closed bool
+	told   time.Time // when refusals were last told as an event
+
 	refused atomic.Uint64
-	told    time.Time // when refusals were last told as an event
+	serving sync.WaitGroup // the connections in conns
 }
 
 func (s *slots) init() { s.conns = map[uint64]*conn{} }
 
 var slotRoom = [...]int{slotUnknown: limits.Unidentified, slotRegular: limits.Connections, slotReserved: limits.ConnectionsReserved}
 
-// take moves k into a place of the best kind that has room and reports whether there was one.
-func (s *slots) take(k *conn, kinds ...slotKind) bool {
+// take moves k into a place of the first kind that has room and returns the kind, slotNone when there is no room.
+func (s *slots) take(k *conn, kinds ...slotKind) slotKind {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, kind := range kinds {
-		if s.used[kind] < slotRoom[kind] {
-			if k.slot != slotNone {
-				s.used[k.slot]--
-			}
-			s.used[kind]++
-			k.slot = kind
-			if k.id == 0 {
-				s.next++
-				k.id = s.next
-				s.conns[k.id] = k
-			}
-			return true
+		if s.closed || s.used[kind] >= slotRoom[kind] {
+			continue
 		}
+		s.used[kind]++
+		if k.slot != slotNone {
+			s.used[k.slot]--
+		} else {
+			s.next++
+			k.id = s.next
+			s.conns[k.id] = k
+			s.serving.Add(1)
+		}
+		k.slot = kind
+		return kind
 	}
-	return false
+	return slotNone
 }
 
 // release gives up k's place, if it has one.
@@ -85,20 +91,31 @@ func (s *slots) release(k *conn) {
 	if k.slot != slotNone {
 		s.used[k.slot]--
 		k.slot = slotNone
+		delete(s.conns, k.id)
 	}
-	delete(s.conns, k.id)
 }
 
-func (s *slots) each(f func(*conn)) {
+// list returns the live connections, oldest first.
+func (s *slots) list() []*conn {
 	s.mu.Lock()
-	list := make([]*conn, 0, len(s.conns))
-	for _, k := range s.conns {
-		list = append(list, k)
-	}
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.conns), func(a, b *conn) int { return cmp.Compare(a.id, b.id) })
+}
+
+// has reports whether the connection of that number is live.
+func (s *slots) has(id uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conns[id] != nil
+}
+
+// shut lets no connection in any more and cuts those there are.
+func (s *slots) shut() {
+	s.mu.Lock()
+	s.closed = true
 	s.mu.Unlock()
-	slices.SortFunc(list, func(a, b *conn) int { return int(a.id) - int(b.id) })
-	for _, k := range list {
-		f(k)
+	for _, k := range s.list() {
+		k.close(errClosing.Error())
 	}
 }
 
@@ -112,96 +129,160 @@ func (s *slots) hasRoom(identified bool) bool {
 	return s.used[slotRegular] < slotRoom[slotRegular] || s.used[slotReserved] < slotRoom[slotReserved]
 }
 
-// conn is one connection.
+// reserved reports whether k has a place beyond the limit.
+func (k *conn) reserved() bool {
+	k.core.slots.mu.Lock()
+	defer k.core.slots.mu.Unlock()
+	return k.slot == slotReserved
+}
+
+// conn is one connection. Two goroutines serve it: the read loop, in which Serve was called, and the write loop, which alone
+// writes and closes the link.
 type conn struct {
 	core   *Core
 	id     uint64
 	link   Link
 	peer   Peer
 	since  time.Time
-	ctx    context.Context
+	ctx    context.Context // ends, with the reason as cause, when the connection is to end
 	cancel context.CancelCauseFunc
-	out    chan []byte
+	who    atomic.Pointer[who]
+	timer  *time.Timer // ends a connection that may not stay; owned by the read loop
+
+	out   chan outgoing
+	spare chan struct{} // one for each message in out that is no result of a job
 
 	requests atomic.Uint64
 	waiting  int      // owned by the admission goroutine
 	slot     slotKind // guarded by slots.mu
-
-	mu  sync.Mutex // guards who
-	who *who
-
-	subs  sync.WaitGroup     // the subscription's goroutine
-	unsub context.CancelFunc // ends it; owned by the read loop, as subs is
 }
 
-// who is the identity of a connection: set once, and the name under which its ids are remembered.
+// outgoing is a message on its way to the write loop.
+type outgoing struct {
+	message []byte
+	spare   bool    // it holds a place of conn.spare
+	swap    bool    // from here on the connection gets the events of reader, none for nil
+	reader  *reader // with swap
+}
+
+// who is the identity of a connection: its actor, set once, and the name under which its ids are remembered.
 type who struct {
 	actor  identity.Actor
 	client string
 }
 
-func (k *conn) identity() *who {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.who
-}
+// departure is why a connection ended, in words for both sides.
+type departure string
 
-func (k *conn) setIdentity(w *who) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.who = w
-}
+func (d departure) Error() string { return "the client's connection ended: " + string(d) }
 
-// close ends the connection; the read loop cleans up.
-func (k *conn) close(reason string) {
-	k.cancel(fmt.Errorf("%w: %s", errGone, reason))
-	// A peer that does not answer the closing handshake must not hold up whoever cuts it.
-	go k.link.Close(reason) //nolint:errcheck // the connection is over whatever Close says; it ends by its own deadline
+// close ends the connection without waiting: what it runs is cancelled now, and the write loop says goodbye.
+func (k *conn) close(reason string) { k.cancel(departure(reason)) }
+
+// endIn ends the connection after a while; 0 calls that off.
+func (k *conn) endIn(d time.Duration, reason string) {
+	if k.timer != nil {
+		k.timer.Stop()
+	}
+	if d > 0 {
+		k.timer = time.AfterFunc(d, func() { k.close(reason) })
+	}
 }
 
 // send queues a message without waiting. A peer that lets answers pile up past limits.ConnWriteQueue is cut: its requests
 // have been acted on, and holding answers without bound is worse than making it reconnect and fetch.
-func (k *conn) send(message []byte) {
+func (k *conn) send(m outgoing) {
 	select {
-	case k.out <- message:
-	case <-k.ctx.Done():
+	case k.out <- m:
 	default:
 		k.close("answers were not read")
 	}
 }
 
-// trySend queues a message that may be lost (streamed output, which the result repeats).
-func (k *conn) trySend(message []byte) bool {
+// sendWait queues a message of the read loop, waiting for room and thereby slowing the peer down. Half the queue is kept for
+// results of jobs, which come without waiting: a client that reads must not be cut because it also asked for other things.
+func (k *conn) sendWait(m outgoing) {
 	select {
-	case k.out <- message:
-		return true
-	default:
-		return false
-	}
-}
-
-// sendWait queues a message, waiting for room: for the connection's own goroutines, which thereby slow their peer down.
-func (k *conn) sendWait(message []byte) {
-	select {
-	case k.out <- message:
+	case k.spare <- struct{}{}:
+		m.spare = true
+		k.send(m)
 	case <-k.ctx.Done():
 	}
 }
 
-func (k *conn) writeLoop() {
-	for {
+// trySend queues a message that may be lost (streamed output, which the result repeats).
+func (k *conn) trySend(message []byte) {
+	select {
+	case k.spare <- struct{}{}:
+		k.send(outgoing{message: message, spare: true})
+	default:
+	}
+}
+
+// writeLoop writes answers as they come and events as there is time for them. A connection that ends may still say what it
+// owes, but not for long, since its peer may be the reason why it ends.
+func (k *conn) writeLoop(ctx context.Context) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(k.ctx, func() { time.AfterFunc(limits.ConnCloseTimeout, stop) })()
+	var events *reader
+	defer func() { events.stop() }()
+	for k.ctx.Err() == nil {
 		select {
 		case m := <-k.out:
-			ctx, done := context.WithTimeout(k.ctx, limits.ConnWriteTimeout)
-			err := k.link.Write(ctx, m)
-			done()
-			if err != nil {
-				k.close("write: " + err.Error())
-				return
-			}
+			events = k.write(ctx, m, events)
+		case <-events.awake():
+			k.writeEvent(ctx, events)
 		case <-k.ctx.Done():
-			return
 		}
+	}
+	for more := true; more && ctx.Err() == nil; {
+		select {
+		case m := <-k.out:
+			events = k.write(ctx, m, events)
+		default:
+			more = k.writeEvent(ctx, events)
+		}
+	}
+	k.link.Close(k.reason()) //nolint:errcheck // the peer may be gone already
+}
+
+// reason says why k ended.
+func (k *conn) reason() string {
+	cause := context.Cause(k.ctx)
+	if d, ok := errors.AsType[departure](cause); ok {
+		return string(d)
+	}
+	return cause.Error()
+}
+
+// write writes one message and returns whose events follow it.
+func (k *conn) write(ctx context.Context, m outgoing, events *reader) *reader {
+	if m.spare {
+		<-k.spare
+	}
+	k.writeBytes(ctx, m.message)
+	if m.swap {
+		events.stop()
+		return m.reader
+	}
+	return events
+}
+
+// writeEvent writes the next event, if there is one.
+func (k *conn) writeEvent(ctx context.Context, events *reader) bool {
+	ev, ok := events.next()
+	if ok {
+		k.writeBytes(ctx, encode(ev))
+	}
+	return ok
+}
+
+func (k *conn) writeBytes(ctx context.Context, message []byte) {
+	ctx, done := context.WithTimeout(ctx, limits.ConnWriteTimeout)
+	defer done()
+	if err := k.link.Write(ctx, message); err != nil {
+		k.close("write: " + err.Error())
 	}
 }
 
@@ -221,7 +302,7 @@ func (c *Core) identify(credential string) (*identity.Actor, error) {
 // again.
 func (c *Core) Admit(p Peer) error {
 	if c.ctx.Err() != nil {
-		return &protocol.Error{Code: protocol.CodeUnavailable, Message: errClosing.Error()}
+		return unavailable()
 	}
 	actor, err := c.identify(p.Credential)
 	if err != nil {
@@ -253,89 +334,107 @@ func (c *Core) refuseConn() error {
 
 // Serve speaks PAL on link until either side ends it. It owns link from the call on.
 func (c *Core) Serve(ctx context.Context, link Link, p Peer) error {
-	k := &conn{core: c, link: link, peer: p, since: time.Now(), out: make(chan []byte, limits.ConnWriteQueue)}
+	k := &conn{
+		core: c, link: link, peer: p, since: time.Now(),
+		out: make(chan outgoing, limits.ConnWriteQueue), spare: make(chan struct{}, limits.ConnWriteQueue/2),
+	}
 	k.ctx, k.cancel = context.WithCancelCause(ctx)
-	defer k.cancel(errGone)
-	actor, err := c.identify(p.Credential)
-	kinds := []slotKind{slotUnknown}
-	if actor != nil {
-		kinds = []slotKind{slotRegular, slotReserved}
-	}
-	if err == nil && !c.slots.take(k, kinds...) {
-		err = c.refuseConn()
-	}
-	if err == nil && p.Credential != "" {
-		// A revocation between the first look and the place in the list would have missed this connection.
-		_, err = c.identify(p.Credential)
-	}
-	if err != nil {
+	defer k.cancel(nil)
+	defer func() {
+		if k.id != 0 {
+			c.slots.serving.Done()
+		}
+	}()
+	if err := c.enter(k); err != nil {
 		c.slots.release(k)
-		refusal, encErr := protocol.Encode(protocol.Refuse(nil, err))
 		wctx, done := context.WithTimeout(ctx, limits.ConnWriteTimeout)
 		defer done()
-		return errors.Join(err, encErr, link.Write(wctx, refusal), link.Close(err.Error()))
-	}
-	if actor != nil {
-		k.setIdentity(&who{actor: *actor, client: p.Client})
+		return errors.Join(err, link.Write(wctx, encode(protocol.Refuse(nil, err))), link.Close(err.Error()))
 	}
 	var writer sync.WaitGroup
-	writer.Go(k.writeLoop)
-	unless := c.lifetime(k)
-	err = k.readLoop()
-	unless()
-	k.cancel(errGone)
-	k.stopEvents()
-	writer.Wait()
+	writer.Go(func() { k.writeLoop(ctx) })
+	err := k.readLoop(ctx)
+	k.close("the client left")
+	k.endIn(0, "")
 	c.slots.release(k)
+	c.gone(k.id)
 	c.post(func() { c.queue.departed(c, k) })
-	c.cfg.Table.Safe(causeDisconnect, func(d pin.Driven) bool { return d.OnDisconnectSafe && d.Caller.Conn == k.id })
-	link.Close("bye") //nolint:errcheck // the peer may be gone already
+	writer.Wait()
 	return err
 }
 
-// lifetime cuts connections that may not stay: unidentified and reserved ones. The returned func calls it off.
-func (c *Core) lifetime(k *conn) (off func()) {
-	c.slots.mu.Lock()
-	slot := k.slot
-	c.slots.mu.Unlock()
-	var t *time.Timer
-	switch slot {
-	case slotUnknown:
-		t = time.AfterFunc(limits.HelloTimeout, func() {
-			if k.identity() == nil {
-				k.close("no hello came in time")
-			}
-		})
-	case slotReserved:
-		t = time.AfterFunc(limits.ReservedLife, func() { k.close("all connections are taken; this one was for stop and status") })
+// enter gives a new connection its place.
+func (c *Core) enter(k *conn) error {
+	actor, err := c.identify(k.peer.Credential)
+	switch {
+	case err != nil:
+		return err
+	case actor == nil:
+		return c.place(k, slotUnknown)
 	default:
-		return func() {}
+		return c.become(k, &who{actor: *actor, client: k.peer.Client}, k.peer.Credential)
 	}
-	return func() { t.Stop() }
+}
+
+// become makes k the connection of an actor that was looked up.
+func (c *Core) become(k *conn, w *who, credential string) error {
+	if err := c.place(k, slotRegular, slotReserved); err != nil {
+		return err
+	}
+	k.who.Store(w)
+	// Once more: a revocation since the first look would not have found the connection to cut it.
+	_, err := c.identify(credential)
+	return err
+}
+
+// place finds k a place of one of the kinds. Unidentified and reserved connections may not stay long.
+func (c *Core) place(k *conn, kinds ...slotKind) error {
+	switch c.slots.take(k, kinds...) {
+	case slotNone:
+		if c.ctx.Err() != nil {
+			return unavailable()
+		}
+		return c.refuseConn()
+	case slotUnknown:
+		k.endIn(limits.HelloTimeout, "no hello came in time")
+	case slotReserved:
+		k.endIn(limits.ReservedLife, "all connections are taken; this one was for stop and status")
+	case slotRegular:
+		k.endIn(0, "")
+	}
+	return nil
+}
+
+// gone makes safe what a connection that has ended must not leave on. It is also asked after each work that was done in the
+// connection's name, which may have driven an output after the connection was gone.
+func (c *Core) gone(id uint64) {
+	if id != 0 && !c.slots.has(id) {
+		c.cfg.Table.Safe(causeDisconnect, func(d pin.Driven) bool { return d.OnDisconnectSafe && d.Caller.Conn == id })
+	}
 }
 
 // readLoop reads and handles messages until the connection ends.
-func (k *conn) readLoop() error {
+func (k *conn) readLoop(ctx context.Context) error {
 	for {
-		message, err := k.link.Read(k.ctx)
-		if err != nil {
-			var refusal *protocol.Error
-			if errors.As(err, &refusal) {
-				k.answer(protocol.Refuse(nil, refusal))
-				continue
-			}
-			return err
-		}
-		k.requests.Add(1)
-		k.core.handle(k, message)
+		message, err := k.link.Read(ctx)
 		if k.ctx.Err() != nil {
 			return context.Cause(k.ctx)
+		}
+		refusal, ok := errors.AsType[*protocol.Error](err)
+		switch {
+		case ok:
+			k.answer(protocol.Refuse(nil, refusal))
+		case err != nil:
+			return err
+		default:
+			k.requests.Add(1)
+			k.core.handle(k, message)
 		}
 	}
 }
 
 // answer encodes and queues an answer from the connection's own read loop.
-func (k *conn) answer(a any) { k.sendWait(encode(a)) }
+func (k *conn) answer(a any) { k.sendWait(outgoing{message: encode(a)}) }
 
 // encode never fails: what cannot be encoded is answered as an internal error, which can.
 func encode(a any) []byte {
@@ -350,11 +449,16 @@ func encode(a any) []byte {
 	return raw
 }
 
-// revoked cuts the live connections of an identity that is no longer valid.
+// revoked ends whatever an identity that is no longer valid has here: connections, programs, interrupts, names.
 func (c *Core) revoked(name string) {
-	c.slots.each(func(k *conn) {
-		if w := k.identity(); w != nil && w.actor.Name == name {
-			k.close("the token was revoked or has expired")
+	for _, k := range c.slots.list() {
+		if w := k.who.Load(); w != nil && w.actor.Name == name {
+			k.close(errRevoked.Error())
 		}
+	}
+	c.irqs.forget(func(r *registration) bool { return r.caller.Name == name })
+	c.post(func() {
+		c.queue.interrupt(c, errRevoked, func(j *job) bool { return j.who.actor.Name == name })
+		c.queue.forget = append(c.queue.forget, c.queue.sessions.remove(name, func(string) bool { return true })...)
 	})
 }

@@ -64,12 +64,15 @@ type Core struct {
 	bootID string
 	booted time.Time
 
-	ctx    context.Context // ends when Close begins
-	cancel context.CancelCauseFunc
-	wg     sync.WaitGroup // admission, runner, connections
+	ctx     context.Context // ends when Close begins
+	cancel  context.CancelCauseFunc
+	workers sync.WaitGroup // runner and expireTokens
+	closing sync.Once
+	quiet   chan struct{} // closed when nothing is left that needs admission
+	ended   chan struct{} // closed when admission has ended, last of all
 
 	admission chan func()   // everything that changes queue; see loop
-	work      chan work     // admission → runner; never full when admission sends
+	work      chan work     // admission → runner; never full when admission sends, closed by it in the end
 	queue     queue         // owned by the admission goroutine
 	answers   answers       // has its own lock
 	slots     slots         // has its own lock
@@ -87,8 +90,8 @@ type Core struct {
 var (
 	errDeadline    = errors.New("deadline passed")
 	errInterrupted = errors.New("interrupted by request")
-	errGone        = errors.New("the client's connection ended")
 	errClosing     = errors.New("the terminal is shutting down")
+	errRevoked     = errors.New("the token was revoked or has expired")
 	errReset       = errors.New("the machine was reset by request")
 	errStopped     = errors.New("an earlier request of this session ended in an error")
 )
@@ -111,19 +114,19 @@ func New(cfg Config) (*Core, error) {
 	}
 	c := &Core{
 		cfg: cfg, log: cfg.Log, bootID: hex.EncodeToString(id[:]), booted: time.Now(),
-		admission: make(chan func(), limits.AdmissionQueue),
-		work:      make(chan work, 1),
+		quiet: make(chan struct{}), ended: make(chan struct{}),
+		admission: make(chan func(), limits.AdmissionQueue), work: make(chan work, 1),
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.answers.init()
 	c.slots.init()
 	c.irqs.init()
-	c.queue.init()
+	c.queue.sessions.init()
 	c.publish()
 	cfg.Identity.Watch(c.revoked)
-	c.wg.Go(c.loop)
-	c.wg.Go(c.runner)
-	c.wg.Go(c.expireTokens)
+	go c.loop() // until ended
+	c.workers.Go(c.runner)
+	c.workers.Go(c.expireTokens)
 	cfg.Events.Emit("boot", map[string]any{
 		"boot_id": c.bootID, "cause": "start", "product": cfg.Product, "board": cfg.Board.Name,
 		"mode": cfg.Board.Mode.String(), "pins": c.pinStates(),
@@ -131,14 +134,14 @@ func New(cfg Config) (*Core, error) {
 	return c, nil
 }
 
-// loop is the admission goroutine: the only one that touches c.queue.
+// loop is the admission goroutine: the only one that touches c.queue. It outlives everything that posts to it.
 func (c *Core) loop() {
+	defer close(c.ended)
 	for {
 		select {
 		case f := <-c.admission:
 			f()
-		case <-c.ctx.Done():
-			c.queue.abandon(c, errClosing)
+		case <-c.quiet:
 			return
 		}
 	}
@@ -159,14 +162,20 @@ func (c *Core) expireTokens() {
 	}
 }
 
-// post hands f to the admission goroutine, waiting for room; it reports false when the terminal is closing.
-func (c *Core) post(f func()) bool {
+// post hands f to the admission goroutine, waiting for room. When that has ended f will not run, which only watchers of
+// things that outlive the core can meet with.
+func (c *Core) post(f func()) {
 	select {
 	case c.admission <- f:
-		return true
-	case <-c.ctx.Done():
-		return false
+	case <-c.quiet:
 	}
+}
+
+// ask runs f in the admission goroutine and waits for it.
+func (c *Core) ask(f func(q *queue)) {
+	done := make(chan struct{})
+	c.post(func() { f(&c.queue); close(done) })
+	<-done
 }
 
 // tryPost is post for callers that may not wait (edges, notices); false means that f will not run.
@@ -195,7 +204,7 @@ func (c *Core) Notice(label string, n hw.Notice) {
 		c.cfg.Events.Emit("watchdog_warning", map[string]any{"machine": label, "cause": n.Cause})
 	case hw.NoticeLost:
 		c.cfg.Table.Safe(causeLost, func(d pin.Driven) bool { return d.Caller.Machine == label })
-		c.irqs.forget(label)
+		c.irqs.forget(func(r *registration) bool { return r.caller.Machine == label })
 	case hw.NoticeRestarted:
 		c.restarts.Add(1)
 		c.cfg.Events.Emit("core1_restarted", map[string]any{
@@ -204,20 +213,35 @@ func (c *Core) Notice(label string, n hw.Notice) {
 	}
 }
 
-// Close ends the terminal: outputs safe first, then work, connections and goroutines. It returns ctx's error when they do
-// not end in time; the outputs are safe all the same.
+// Close ends the terminal: outputs safe first, then work, whose clients get their answers, then connections and goroutines.
+// It returns ctx's error when they do not end in time; the outputs are safe all the same.
 func (c *Core) Close(ctx context.Context) error {
 	err := c.cfg.Table.Close()
-	c.cfg.Events.Emit("shutdown", map[string]any{"boot_id": c.bootID})
-	c.cancel(errClosing)
-	c.slots.each(func(k *conn) { k.close("the terminal is shutting down") })
-	c.irqs.forget("")
-	done := make(chan struct{})
-	go func() { c.wg.Wait(); close(done) }()
+	c.closing.Do(func() {
+		c.cancel(errClosing)
+		c.post(func() { c.queue.close(c) })
+		go c.end() // until ended
+	})
 	select {
-	case <-done:
+	case <-c.ended:
 		return err
 	case <-ctx.Done():
+		c.slots.shut() // whatever the machine does
 		return errors.Join(err, ctx.Err())
 	}
+}
+
+// end waits for what Close has told to end.
+func (c *Core) end() {
+	c.workers.Wait()
+	c.irqs.forget(func(*registration) bool { return true })
+	c.cfg.Events.Emit("shutdown", map[string]any{"boot_id": c.bootID})
+	c.slots.shut()
+	c.slots.serving.Wait()
+	close(c.quiet)
+}
+
+// unavailable refuses what comes while the terminal shuts down.
+func unavailable() *protocol.Error {
+	return &protocol.Error{Code: protocol.CodeUnavailable, Message: errClosing.Error()}
 }

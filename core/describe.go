@@ -46,7 +46,7 @@ func (c *Core) status(id *string) protocol.Status {
 		Running: s.running, Waiting: s.waiting, Refused: c.slots.refused.Load(), Execs: c.execs.Load(), Restarts: c.restarts.Load(),
 		Machines: []protocol.MachineState{}, RSSBytes: rss(), EventSeq: c.cfg.Events.Last(),
 	}
-	c.slots.each(func(*conn) { st.Connections++ })
+	st.Connections = len(c.slots.list())
 	if c.cfg.Machines != nil {
 		st.Machines = append(st.Machines, c.cfg.Machines()...)
 	}
@@ -87,13 +87,9 @@ func (c *Core) boardAnswer(id *string, body *protocol.Board) any {
 	d := c.cfg.Board
 	sum := sha256.Sum256(append([]byte(d.Hash+"\x00"), d.BoardPy...))
 	a := protocol.BoardAnswer{Header: protocol.NewHeader(id, "board"), Board: d.Name, Mode: d.Mode.String(), SHA256: hex.EncodeToString(sum[:])}
-	switch body.Op {
-	case "show":
-		a.File, a.Source = string(d.Text), string(d.BoardPy)
-	case "source":
-		a.Source = string(d.BoardPy)
-	default:
-		return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeBadRequest, Message: "op must be show or source"})
+	a.Source = string(d.BoardPy)
+	if body.Op == "show" {
+		a.File = string(d.Text)
 	}
 	return a
 }
@@ -184,14 +180,11 @@ func tokenError(err error) error {
 
 // info describes a connection to the one that asks.
 func (k *conn) info(asker *conn) protocol.ConnInfo {
-	k.core.slots.mu.Lock()
-	reserved := k.slot == slotReserved
-	k.core.slots.mu.Unlock()
 	i := protocol.ConnInfo{
 		Conn: k.id, Remote: k.peer.Remote, Transport: k.peer.Transport, SinceMS: k.since.UnixMilli(), Requests: k.requests.Load(),
-		Reserved: reserved, Self: k == asker,
+		Reserved: k.reserved(), Self: k == asker,
 	}
-	if w := k.identity(); w != nil {
+	if w := k.who.Load(); w != nil {
 		i.Actor, i.Client = w.actor.Name, w.client
 	}
 	return i

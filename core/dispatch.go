@@ -1,7 +1,6 @@
 package core
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -40,7 +39,7 @@ func (c *Core) handle(k *conn, message []byte) {
 		c.hello(k, req, hello)
 		return
 	}
-	w := k.identity()
+	w := k.who.Load()
 	if err := c.allowed(k, w, req.Type); err != nil {
 		k.answer(protocol.Refuse(req.ID, err))
 		return
@@ -58,6 +57,12 @@ func (c *Core) handle(k *conn, message []byte) {
 			return
 		}
 		c.fetch(k, w, req, body)
+	case *protocol.Reset:
+		if body.Session != "" {
+			c.once(k, w, req)
+			return
+		}
+		c.reset(k, w, req)
 	default:
 		if answer, ok := c.look(k, w, req); ok {
 			k.answer(answer)
@@ -72,10 +77,7 @@ func (c *Core) allowed(k *conn, w *who, typ string) error {
 	if w == nil {
 		return &protocol.Error{Code: protocol.CodeUnauthorized, Message: "send hello with a token first, or connect with `Authorization: Bearer TOKEN`"}
 	}
-	c.slots.mu.Lock()
-	reserved := k.slot == slotReserved
-	c.slots.mu.Unlock()
-	if reserved && !onReserved[typ] {
+	if k.reserved() && !onReserved[typ] {
 		return &protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprintf("all %d connections are taken; this one serves hello, stop, ping and status only", limits.Connections)}
 	}
 	if typ == protocol.TypeEstopClear && w.actor.Class != identity.Human {
@@ -97,39 +99,36 @@ func (c *Core) hello(k *conn, req *protocol.Request, h *protocol.Hello) {
 		refuse(protocol.CodeNotFound, fmt.Sprintf("this terminal is called %q", c.cfg.Terminal))
 		return
 	}
-	w := k.identity()
+	w := k.who.Load()
 	if h.Token != "" {
 		actor, err := c.identify(h.Token)
-		if err != nil {
+		switch {
+		case err != nil:
 			k.answer(protocol.Refuse(req.ID, err))
 			return
-		}
-		if w != nil && w.actor.Name != actor.Name {
-			refuse(protocol.CodeDenied, "this connection is identified already; connect again to be somebody else")
-			return
-		}
-		if w == nil {
-			if !c.slots.take(k, slotRegular, slotReserved) {
-				k.answer(protocol.Refuse(req.ID, c.refuseConn()))
-				k.close("all connections are taken")
+		case w == nil:
+			w = &who{actor: *actor}
+			if err := c.become(k, w, h.Token); err != nil {
+				k.answer(protocol.Refuse(req.ID, err))
+				k.close(err.Error())
 				return
 			}
-			w = &who{actor: *actor}
+		case w.actor.Name != actor.Name:
+			refuse(protocol.CodeDenied, "this connection is identified already; connect again to be somebody else")
+			return
 		}
 	}
 	if w == nil {
 		refuse(protocol.CodeUnauthorized, "hello needs a token on this connection")
 		return
 	}
-	next := &who{actor: w.actor, client: w.client}
 	if h.Client != "" {
-		next.client = h.Client
+		w = &who{actor: w.actor, client: h.Client}
+		k.who.Store(w)
 	}
-	k.setIdentity(next)
-	c.lifetime(k) // a hello may have landed on a reserved place; the timer of a regular one is none
 	k.answer(protocol.Welcome{
-		Header: protocol.NewHeader(req.ID, "welcome"), Versions: []string{protocol.Version}, Terminal: c.cfg.Terminal,
-		Product: c.cfg.Product, Guard: guardKind, Actor: actorInfo(next.actor), Conn: k.id, Frames: []string{"line"}, Limits: c.limits(),
+		Header: protocol.NewHeader(req.ID, protocol.AnswerWelcome), Versions: []string{protocol.Version}, Terminal: c.cfg.Terminal,
+		Product: c.cfg.Product, Guard: guardKind, Actor: actorInfo(w.actor), Conn: k.id, Frames: []string{"line"}, Limits: c.limits(),
 	})
 }
 
@@ -139,11 +138,11 @@ func (c *Core) look(k *conn, w *who, req *protocol.Request) (answer any, ok bool
 	case nil:
 		switch req.Type {
 		case protocol.TypePing:
-			return protocol.Pong{Header: protocol.NewHeader(req.ID, "pong")}, true
+			return protocol.Pong{Header: protocol.NewHeader(req.ID, protocol.AnswerPong)}, true
 		case protocol.TypeDescribe:
 			return c.describe(req.ID), true
 		case protocol.TypePins:
-			return protocol.Pins{Header: protocol.NewHeader(req.ID, "pins"), Pins: c.pinStates()}, true
+			return protocol.Pins{Header: protocol.NewHeader(req.ID, protocol.AnswerPins), Pins: c.pinStates()}, true
 		}
 	case *protocol.StatusQuery:
 		if body.TaskID != nil {
@@ -154,7 +153,7 @@ func (c *Core) look(k *conn, w *who, req *protocol.Request) (answer any, ok bool
 		return c.pinRead(k, w, req, body), true
 	case *protocol.Stop:
 		c.estop(w.actor.Name, body.Reason)
-		return protocol.Ack{Header: protocol.NewHeader(req.ID, "ack"), Message: "outputs are safe; a human clears the latch with estop_clear"}, true
+		return protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck), Message: "outputs are safe; a human clears the latch with estop_clear"}, true
 	case *protocol.Board:
 		return c.boardAnswer(req.ID, body), true
 	}
@@ -168,7 +167,7 @@ func (c *Core) fetch(k *conn, w *who, req *protocol.Request, body *protocol.Targ
 		k.answer(protocol.Refuse(req.ID, err))
 		return
 	}
-	k.sendWait(stored)
+	k.sendWait(outgoing{message: stored})
 }
 
 // once runs a request that changes something, at most once for its id.
@@ -177,9 +176,9 @@ func (c *Core) once(k *conn, w *who, req *protocol.Request) {
 	if !proceed {
 		return
 	}
-	raw := encode(c.change(k, w, req))
-	c.answers.finish(entry, raw)
-	k.sendWait(raw)
+	a := write(c.change(k, w, req))
+	c.answers.finish(entry, a.kept, a.keep, time.Now())
+	k.sendWait(outgoing{message: a.sent})
 }
 
 // remember starts to remember a request under its id. It reports false when the request was a repetition, which it has then
@@ -189,9 +188,12 @@ func (c *Core) remember(k *conn, w *who, req *protocol.Request) (*answer, bool) 
 		return nil, true
 	}
 	key := answerKey{w.actor.Name, clientName(k, w), *req.ID}
-	entry, refusal := c.answers.begin(key, req.Hash, time.Now(), k.send)
-	if refusal != nil {
+	entry, body, refusal := c.answers.begin(key, req.Hash, time.Now(), func(m []byte) { k.send(outgoing{message: m}) })
+	switch {
+	case refusal != nil:
 		k.answer(protocol.Refuse(req.ID, refusal))
+	case body != nil:
+		k.sendWait(outgoing{message: body})
 	}
 	return entry, entry != nil
 }
@@ -205,34 +207,13 @@ func clientName(k *conn, w *who) string {
 	return fmt.Sprintf("\x00conn%d", k.id)
 }
 
-// subscribe starts, replaces or (for unsubscribe) ends the connection's subscription.
+// subscribe starts, replaces or (for unsubscribe) ends the connection's subscription, from its answer on.
 func (c *Core) subscribe(k *conn, req *protocol.Request, s *protocol.Subscribe) {
-	k.stopEvents()
-	if req.Type == protocol.TypeUnsubscribe {
-		k.answer(protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck)})
-		return
+	ack := protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck)}
+	var r *reader
+	if req.Type == protocol.TypeSubscribe {
+		r = c.cfg.Events.reader(s.Events, s.Since)
+		ack.Seq = r.seq
 	}
-	r := c.cfg.Events.reader(s.Events, s.Since)
-	k.answer(protocol.Ack{Header: protocol.NewHeader(req.ID, "ack"), Seq: c.cfg.Events.Last()})
-	ctx, cancel := context.WithCancel(k.ctx)
-	k.unsub = cancel
-	k.subs.Go(func() {
-		defer r.stop()
-		for {
-			ev, err := r.read(ctx)
-			if err != nil {
-				return
-			}
-			k.sendWait(encode(ev))
-		}
-	})
-}
-
-// stopEvents ends the subscription, if any. Only the read loop calls it.
-func (k *conn) stopEvents() {
-	if k.unsub != nil {
-		k.unsub()
-		k.subs.Wait()
-		k.unsub = nil
-	}
+	k.sendWait(outgoing{message: encode(ack), swap: true, reader: r})
 }

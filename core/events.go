@@ -1,8 +1,8 @@
 package core
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,10 +40,7 @@ func (e *Events) Emit(name string, data any) {
 		Event:  name, Data: raw, TimestampMS: time.Now().UnixMilli(), Seq: e.last,
 	}
 	for r := range e.wakes {
-		select {
-		case r.wake <- struct{}{}:
-		default: // it is awake already
-		}
+		wake(r)
 	}
 }
 
@@ -75,80 +72,86 @@ func (e *Events) Last() uint64 {
 	return e.last
 }
 
-// reader walks the ring from a position on.
+// reader walks the ring from a position on. It is used by one goroutine. A nil reader has no events.
 type reader struct {
 	events *Events
 	names  map[string]bool // nil: all
-	next   uint64
+	seq    uint64          // of the newest event when the reader was made
+	at     uint64          // seq of the next event to look at
+	lost   uint64          // events lost since the last one that was returned
 	wake   chan struct{}
 }
 
 // reader starts after since; events that the ring no longer holds count as dropped. A since that lies ahead of the ring
 // belongs to an earlier run of the terminal: everything the ring holds is new to that client.
 func (e *Events) reader(names []string, since *uint64) *reader {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	r := &reader{events: e, next: e.last + 1, wake: make(chan struct{}, 1)}
-	if since != nil {
-		r.next = *since + 1
-		if *since > e.last {
-			r.next = 1
+	r := &reader{events: e, wake: make(chan struct{}, 1)}
+	if len(names) > 0 && !slices.Contains(names, "*") {
+		r.names = map[string]bool{}
+		for _, n := range names {
+			r.names[n] = true
 		}
 	}
-	for _, n := range names {
-		if n == "*" {
-			r.names = nil
-			break
-		}
-		if r.names == nil {
-			r.names = map[string]bool{}
-		}
-		r.names[n] = true
+	r.wake <- struct{}{} // the ring may hold something already
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r.seq, r.at = e.last, e.last+1
+	switch {
+	case since != nil && *since > e.last:
+		r.at = 1
+	case since != nil:
+		r.at = *since + 1
 	}
 	e.wakes[r] = struct{}{}
 	return r
 }
 
 func (r *reader) stop() {
-	r.events.mu.Lock()
-	defer r.events.mu.Unlock()
-	delete(r.events.wakes, r)
-}
-
-// read returns the next wanted event, waiting for it. Events passed over because nobody asked for their name are not
-// counted as dropped.
-func (r *reader) read(ctx context.Context) (protocol.Event, error) {
-	var dropped uint64
-	for {
-		ev, lost, ok := r.poll()
-		dropped += lost
-		if ok {
-			ev.Dropped = dropped
-			return ev, nil
-		}
-		select {
-		case <-r.wake:
-		case <-ctx.Done():
-			return protocol.Event{}, context.Cause(ctx)
-		}
+	if r != nil {
+		r.events.mu.Lock()
+		defer r.events.mu.Unlock()
+		delete(r.events.wakes, r)
 	}
 }
 
-func (r *reader) poll() (ev protocol.Event, lost uint64, ok bool) {
+// awake yields when next is worth asking.
+func (r *reader) awake() <-chan struct{} {
+	if r == nil {
+		return nil
+	}
+	return r.wake
+}
+
+// next returns the next wanted event, false when there is none yet. Events passed over because nobody asked for their name
+// are not counted as dropped.
+func (r *reader) next() (protocol.Event, bool) {
+	if r == nil {
+		return protocol.Event{}, false
+	}
 	e := r.events
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.last >= limits.EventRing && r.next <= e.last-limits.EventRing {
+	if e.last >= limits.EventRing && r.at <= e.last-limits.EventRing {
 		oldest := e.last - limits.EventRing + 1
-		lost = oldest - r.next
-		r.next = oldest
+		r.lost += oldest - r.at
+		r.at = oldest
 	}
-	for r.next <= e.last {
-		ev = e.ring[r.next%limits.EventRing]
-		r.next++
+	for r.at <= e.last {
+		ev := e.ring[r.at%limits.EventRing]
+		r.at++
 		if r.names == nil || r.names[ev.Event] {
-			return ev, lost, true
+			ev.Dropped, r.lost = r.lost, 0
+			wake(r)
+			return ev, true
 		}
 	}
-	return protocol.Event{}, lost, false
+	return protocol.Event{}, false
+}
+
+// wake has a reader look at the ring; it never waits.
+func wake(r *reader) {
+	select {
+	case r.wake <- struct{}{}:
+	default: // it is awake already
+	}
 }

@@ -9,17 +9,32 @@ import (
 	"testing/synctest"
 
 	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/protocol"
 )
 
 // drain reads what is there without waiting.
 func drain(r *reader) (seqs []uint64, lost uint64) {
 	for {
-		ev, n, ok := r.poll()
-		lost += n
+		ev, ok := r.next()
 		if !ok {
 			return seqs, lost
 		}
+		lost += ev.Dropped
 		seqs = append(seqs, ev.Seq)
+	}
+}
+
+// read waits for the next event, as the write loop does.
+func (r *reader) read(ctx context.Context) (protocol.Event, error) {
+	for {
+		select {
+		case <-r.awake():
+			if ev, ok := r.next(); ok {
+				return ev, nil
+			}
+		case <-ctx.Done():
+			return protocol.Event{}, context.Cause(ctx)
+		}
 	}
 }
 
@@ -114,7 +129,7 @@ func TestEventsBadData(t *testing.T) {
 	r := e.reader(nil, seq(0))
 	defer r.stop()
 	for range 2 {
-		ev, _, _ := r.poll()
+		ev, _ := r.next()
 		if len(ev.Data) == 0 || ev.Data[0] != '{' {
 			t.Errorf("data of %s: got %s, want an object", ev.Event, ev.Data)
 		}

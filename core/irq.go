@@ -21,8 +21,6 @@ type registration struct {
 	lost       atomic.Uint32 // edges that found no room since the last one that did
 }
 
-func (r *registration) cancelled() bool { return r.off.Load() }
-
 // irqs holds the armed interrupts, one for each pin, as a board has one vector for each.
 type irqs struct {
 	mu    sync.Mutex // guards armed
@@ -50,12 +48,12 @@ func disarm(r *registration) {
 	}
 }
 
-// forget disarms what a machine armed, or everything for an empty label: handlers do not survive their machine.
-func (q *irqs) forget(machine string) {
+// forget disarms the interrupts that match, as those of a machine that is gone.
+func (q *irqs) forget(match func(*registration) bool) {
 	q.mu.Lock()
 	var gone []*registration
 	for h, r := range q.armed {
-		if machine == "" || r.caller.Machine == machine {
+		if match(r) {
 			gone = append(gone, r)
 			delete(q.armed, h)
 		}
@@ -91,7 +89,7 @@ func (c *Core) arm(s *sink, h pin.Handle, edges hw.Edges) error {
 // edge takes in a level change. The driver calls it and must not wait: without room the change is counted and told with
 // the next one that finds room.
 func (c *Core) edge(r *registration, e hw.Edge) {
-	if r.cancelled() {
+	if r.off.Load() {
 		return
 	}
 	lost := r.lost.Swap(0)
@@ -104,6 +102,10 @@ func (c *Core) edge(r *registration, e hw.Edge) {
 // edge delivers a level change to the running exec, or lets the idle machine handle it. A handler runs within the exec of
 // its own actor only: within another's, its hardware calls would be made with that one's rights.
 func (q *queue) edge(c *Core, r *registration, e hw.Edge) {
+	if r.generation != c.cfg.Agent.Generation() { // its machine was lost in the moment of arming
+		c.irqs.forget(func(o *registration) bool { return o == r })
+		return
+	}
 	if j := q.running; j != nil && j.who.actor.Name == r.caller.Name && c.cfg.Agent.Edge(e) {
 		return
 	}

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pal-terminal/pal/hw"
@@ -28,12 +29,12 @@ type job struct {
 	cancel context.CancelCauseFunc
 }
 
-// work is what the runner does next: exactly one field is set.
+// work is what the runner does next: exactly one of exec, edge and reset is set.
 type work struct {
 	exec   *job
 	edge   *edgeJob
 	reset  *resetJob
-	forget []string // namespaces to drop with the next job
+	forget []string // namespaces to drop with exec
 }
 
 // queue is the admission state. Only the admission goroutine touches it.
@@ -43,12 +44,11 @@ type queue struct {
 	resets   []*resetJob
 	running  *job // nil also while the runner handles an edge or a reset
 	busy     bool
+	closed   bool
 	edgeTurn bool // the last work was not an edge: edges and execs take turns, so that neither starves the other
 	sessions sessions
 	forget   []string // namespaces that the next exec drops from the machine
 }
-
-func (q *queue) init() { q.sessions.init() }
 
 // exec admits one exec request or refuses it. It runs in the read loop; the decision falls in the admission goroutine.
 func (c *Core) exec(k *conn, w *who, req *protocol.Request, body *protocol.Exec) {
@@ -69,10 +69,12 @@ func (c *Core) exec(k *conn, w *who, req *protocol.Request, body *protocol.Exec)
 	if j.session == "" {
 		j.session = "main"
 	}
-	j.ctx, j.cancel = context.WithCancelCause(c.ctx)
-	if !c.post(func() { c.queue.admit(c, j) }) {
-		c.refuseJob(j, &protocol.Error{Code: protocol.CodeUnavailable, Message: errClosing.Error()})
+	parent := k.ctx // what a client runs ends with its connection
+	if body.Detach {
+		parent = context.WithoutCancel(k.ctx)
 	}
+	j.ctx, j.cancel = context.WithCancelCause(parent)
+	c.post(func() { c.queue.admit(c, j) })
 }
 
 // checkExec checks what needs no state.
@@ -92,12 +94,15 @@ func (c *Core) checkExec(body *protocol.Exec) (time.Duration, error) {
 }
 
 func (q *queue) admit(c *Core, j *job) {
-	if j.conn.ctx.Err() != nil && !j.exec.Detach { // the client left between sending and now
-		c.endJob(j, c.refusal(j, &protocol.Error{Code: protocol.CodeInterrupted, Message: errGone.Error()}))
+	switch {
+	case q.closed:
+		c.refuse(j, unavailable())
 		return
-	}
-	if j.conn.waiting >= limits.RequestsPerConn || len(q.waiting) >= limits.RequestsPerTerminal {
-		c.refuseJob(j, &protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprintf("%d requests are waiting already; send the next when one was answered", len(q.waiting))})
+	case j.ctx.Err() != nil: // the client left between sending and now
+		c.refuse(j, interrupted(context.Cause(j.ctx)))
+		return
+	case j.conn.waiting >= limits.RequestsPerConn || len(q.waiting) >= limits.RequestsPerTerminal:
+		c.refuse(j, &protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprintf("%d requests are waiting already; send the next when one was answered", len(q.waiting))})
 		return
 	}
 	j.conn.waiting++
@@ -105,10 +110,14 @@ func (q *queue) admit(c *Core, j *job) {
 	q.next(c)
 }
 
+func interrupted(why error) *protocol.Error {
+	return &protocol.Error{Code: protocol.CodeInterrupted, Message: why.Error()}
+}
+
 // next gives the runner its next work if it has none.
 func (q *queue) next(c *Core) {
 	defer c.publish()
-	if q.busy || c.ctx.Err() != nil {
+	if q.busy || q.closed {
 		return
 	}
 	var w work
@@ -138,7 +147,7 @@ func (q *queue) pop(c *Core) *job {
 		q.waiting = q.waiting[1:]
 		j.conn.waiting--
 		if ttl := j.exec.TTLMS; ttl != nil && time.Since(j.received) > time.Duration(*ttl)*time.Millisecond {
-			c.endJob(j, c.refusal(j, &protocol.Error{Code: protocol.CodeExpired, Message: "the request waited longer than its ttl_ms and was not run"}))
+			c.refuse(j, &protocol.Error{Code: protocol.CodeExpired, Message: "the request waited longer than its ttl_ms and was not run"})
 			continue
 		}
 		return j
@@ -146,13 +155,22 @@ func (q *queue) pop(c *Core) *job {
 	return nil
 }
 
-// ended is posted by the runner when its work is over. failed is set when an exec ended in an error.
-func (q *queue) ended(c *Core, j *job, failed bool) {
+// ended is posted by the runner when its work is over.
+func (q *queue) ended(c *Core) {
 	q.running, q.busy = nil, false
-	if j != nil && failed && j.exec.StopOnError {
+	q.next(c)
+}
+
+// execEnded is ended for an exec.
+func (q *queue) execEnded(c *Core, w work, started, failed bool) {
+	if !started { // the machine has not heard what it was to forget; the bound is for one that cannot be had for long
+		q.forget = append(w.forget, q.forget...)
+		q.forget = q.forget[:min(len(q.forget), limits.SessionsPerActor*limits.Tokens)]
+	}
+	if j := w.exec; failed && j.exec.StopOnError {
 		q.drop(c, errStopped, func(o *job) bool { return o.who.actor.Name == j.who.actor.Name && o.session == j.session })
 	}
-	q.next(c)
+	q.ended(c)
 }
 
 // drop removes waiting jobs and answers them as interrupted.
@@ -165,19 +183,16 @@ func (q *queue) drop(c *Core, why error, match func(*job) bool) (dropped int) {
 		}
 		dropped++
 		j.conn.waiting--
-		c.endJob(j, c.refusal(j, &protocol.Error{Code: protocol.CodeInterrupted, Message: why.Error()}))
+		c.refuse(j, interrupted(why))
 	}
 	clear(q.waiting[len(kept):])
 	q.waiting = kept
 	return dropped
 }
 
-// departed ends what a gone connection left behind, but for what it asked to keep.
+// departed drops what a gone connection left waiting, but for what it asked to keep. What runs was cancelled with it.
 func (q *queue) departed(c *Core, k *conn) {
-	q.drop(c, errGone, func(j *job) bool { return j.conn == k && !j.exec.Detach })
-	if j := q.running; j != nil && j.conn == k && !j.exec.Detach {
-		j.cancel(errGone)
-	}
+	q.drop(c, context.Cause(k.ctx), func(j *job) bool { return j.conn == k && !j.exec.Detach })
 	q.next(c)
 }
 
@@ -192,122 +207,85 @@ func (q *queue) interrupt(c *Core, why error, match func(*job) bool) int {
 	return n
 }
 
-// abandon answers everything that waits when the terminal closes.
-func (q *queue) abandon(c *Core, why error) {
-	q.drop(c, why, func(*job) bool { return true })
+// close answers everything that waits, cancels what runs and ends the runner.
+func (q *queue) close(c *Core) {
+	q.closed = true
+	for _, j := range q.waiting {
+		c.refuse(j, unavailable())
+	}
 	for _, r := range q.resets {
-		close(r.done)
+		r.answer(unavailable())
 	}
-	q.resets = nil
+	if q.running != nil {
+		q.running.cancel(errClosing)
+	}
+	q.waiting, q.resets, q.edges = nil, nil, nil
+	close(c.work)
 }
 
-// ask runs f in the admission goroutine and waits for it; false when the terminal is closing.
-func (c *Core) ask(f func(q *queue)) bool {
-	done := make(chan struct{})
-	if !c.post(func() { f(&c.queue); close(done) }) {
-		return false
-	}
-	select {
-	case <-done:
-		return true
-	case <-c.ctx.Done():
-		return false
-	}
-}
-
-// refusal is the answer to a job that was not run.
-func (c *Core) refusal(j *job, err *protocol.Error) protocol.Result {
+// refuse answers a job that is not run.
+func (c *Core) refuse(j *job, err *protocol.Error) {
 	r := protocol.Refuse(j.req.ID, err)
 	r.Session, r.Trace, r.Meta = j.session, j.trace, j.req.Meta
-	return r
+	c.deliver(j, write(r))
 }
 
-// refuseJob answers a job that was never admitted: its id is not remembered.
-func (c *Core) refuseJob(j *job, err *protocol.Error) {
-	raw := encode(c.refusal(j, err))
-	c.answers.forget(j.entry, raw)
-	j.conn.send(raw)
-	j.cancel(nil)
-}
-
-// written is an answer as it goes out and as it is remembered.
-type written struct{ sent, kept []byte }
-
-func (c *Core) written(r protocol.Result) written {
-	w := written{sent: encode(r)}
-	w.kept = w.sent
-	if len(r.Stdout) > limits.DedupStreamKept || len(r.Stderr) > limits.DedupStreamKept {
-		short := r
-		short.Stdout, short.Stderr = shorten(&short, r.Stdout), shorten(&short, r.Stderr)
-		w.kept = encode(short)
-	}
-	return w
-}
-
-// deliver remembers and sends the answer of an admitted job. It does not wait.
+// deliver remembers and sends the answer of a job. It does not wait.
 func (c *Core) deliver(j *job, w written) {
-	c.answers.finish(j.entry, w.kept)
-	j.conn.send(w.sent)
+	c.answers.finish(j.entry, w.kept, w.keep, time.Now())
+	j.conn.send(outgoing{message: w.sent})
 	j.cancel(nil)
 }
 
-// endJob answers an admitted job that was not run.
-func (c *Core) endJob(j *job, r protocol.Result) { c.deliver(j, c.written(r)) }
-
-// shorten cuts text for the store of answers and says so in r.
-func shorten(r *protocol.Result, text string) string {
-	kept, dropped := protocol.Cut([]byte(text), limits.DedupStreamKept)
-	if dropped > 0 {
-		r.Truncated = true
-		r.DroppedBytes += dropped
-	}
-	return string(kept)
-}
-
-// sessions names the namespaces of each actor, least recently used last.
+// sessions names the namespaces of each actor. A name that was forgotten gets another namespace when it comes again, so that
+// it starts empty also while the machine has not been told.
 type sessions struct {
-	names map[string][]string // actor → session names, most recent first
+	names map[string][]session // by actor, most recently used first
 	next  uint64
 }
 
-func (s *sessions) init() { s.names = map[string][]string{} }
+type session struct{ name, key string }
 
-// sessionKey is the namespace of an actor's session in the machine.
-func sessionKey(actor, name string) string { return actor + "\x00" + name }
+func (s *sessions) init() { s.names = map[string][]session{} }
 
-// use marks a session as used and returns its namespace and those to forget.
+// use marks a session as used and returns its namespace, and the one to forget for it, if any. "new" has none.
 func (s *sessions) use(c *Core, actor, name string) (key string, forget []string) {
 	if name == "new" {
 		return "", nil
 	}
 	list := s.names[actor]
-	for i, n := range list {
-		if n == name {
-			copy(list[1:i+1], list[:i])
-			list[0] = name
-			return sessionKey(actor, name), nil
+	i := slices.IndexFunc(list, func(o session) bool { return o.name == name })
+	if i < 0 {
+		s.next++
+		if len(list) == limits.SessionsPerActor {
+			old := list[len(list)-1]
+			list = list[:len(list)-1]
+			forget = []string{old.key}
+			c.cfg.Events.Emit("session_dropped", map[string]any{"actor": actor, "session": old.name, "cause": "limit"})
 		}
+		i = len(list)
+		list = append(list, session{name, fmt.Sprintf("%s/%s/%d", actor, name, s.next)})
 	}
-	list = append([]string{name}, list...)
-	for len(list) > limits.SessionsPerActor {
-		old := list[len(list)-1]
-		list = list[:len(list)-1]
-		forget = append(forget, sessionKey(actor, old))
-		c.cfg.Events.Emit("session_dropped", map[string]any{"actor": actor, "session": old, "cause": "limit"})
-	}
+	used := list[i]
+	copy(list[1:i+1], list[:i])
+	list[0] = used
 	s.names[actor] = list
-	return sessionKey(actor, name), forget
+	return used.key, forget
 }
 
-// remove forgets one session and reports whether it was known.
-func (s *sessions) remove(actor, name string) bool {
-	for i, n := range s.names[actor] {
-		if n == name {
-			s.names[actor] = append(s.names[actor][:i:i], s.names[actor][i+1:]...)
+// remove forgets those sessions of an actor that match and returns their namespaces.
+func (s *sessions) remove(actor string, match func(name string) bool) (forget []string) {
+	list := slices.DeleteFunc(s.names[actor], func(o session) bool {
+		if match(o.name) {
+			forget = append(forget, o.key)
 			return true
 		}
+		return false
+	})
+	if s.names[actor] = list; len(list) == 0 {
+		delete(s.names, actor)
 	}
-	return false
+	return forget
 }
 
 // edgeJob is an interrupt to be handled while no exec runs.
@@ -316,8 +294,8 @@ type edgeJob struct {
 	edge hw.Edge
 }
 
-// resetJob replaces the machine; done is closed when it has been, or will not be.
+// resetJob replaces the machines.
 type resetJob struct {
-	err  error
-	done chan struct{}
+	actor  string
+	answer func(error) // called once, in the admission goroutine
 }

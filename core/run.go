@@ -3,9 +3,11 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/go-json-experiment/json"
 
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/hw"
@@ -29,64 +31,64 @@ type machineStates struct {
 
 // runner is the goroutine that waits for machines, one piece of work at a time.
 func (c *Core) runner() {
-	for {
-		select {
-		case w := <-c.work:
-			c.do(w)
-		case <-c.ctx.Done():
-			select { // admission may have handed over something at the same moment
-			case w := <-c.work:
-				c.do(w)
-			default:
-			}
-			return
+	for w := range c.work {
+		switch {
+		case w.exec != nil:
+			c.runExec(w)
+		case w.edge != nil:
+			c.runHandler(w.edge)
+			c.post(func() { c.queue.ended(c) })
+		case w.reset != nil:
+			c.runReset(w.reset)
 		}
 	}
 }
 
-func (c *Core) do(w work) {
-	switch {
-	case w.exec != nil:
-		r := c.runExec(w.exec, w.forget)
-		c.execs.Add(1)
-		a := c.written(r)
-		// Answer and end are one step of admission: nothing that follows from the end (the next exec's output, the refusal
-		// of what was queued behind an error) can overtake the answer.
-		if !c.post(func() { c.deliver(w.exec, a); c.queue.ended(c, w.exec, r.Error) }) {
-			c.deliver(w.exec, a)
-		}
-		return
-	case w.edge != nil:
-		c.runHandler(w.edge)
-	case w.reset != nil:
-		w.reset.err = c.cfg.Agent.Reset(c.ctx)
-		if c.cfg.BoardVM != nil {
-			w.reset.err = errors.Join(w.reset.err, c.cfg.BoardVM.Reset(c.ctx))
-		}
-		close(w.reset.done)
+// runReset replaces the machines and forgets what they held.
+func (c *Core) runReset(r *resetJob) {
+	err := c.cfg.Agent.Reset(c.ctx)
+	if c.cfg.BoardVM != nil {
+		err = errors.Join(err, c.cfg.BoardVM.Reset(c.ctx))
 	}
-	c.post(func() { c.queue.ended(c, nil, false) })
+	c.irqs.forget(func(*registration) bool { return true })
+	c.cfg.Table.Safe(causeLost, func(d pin.Driven) bool { return d.Caller.Machine != "" })
+	if err == nil {
+		c.cfg.Events.Emit("core1_restarted", map[string]any{"machine": MachineAgent, "cause": "reset by " + r.actor})
+	} else {
+		err = fmt.Errorf("reset machine: %w", err)
+	}
+	c.post(func() {
+		c.queue.sessions.init()
+		c.queue.forget = nil
+		r.answer(err)
+		c.queue.ended(c)
+	})
 }
 
-// runExec runs one exec to its end and makes safe what must not outlive it.
-func (c *Core) runExec(j *job, forget []string) protocol.Result {
-	start := time.Now()
+// runExec runs one exec to its end, makes safe what must not outlive it, and answers.
+func (c *Core) runExec(w work) {
+	j, start := w.exec, time.Now()
 	ctx, done := context.WithTimeoutCause(j.ctx, j.timeout, errDeadline)
 	defer done()
 	s := newSink(c, j, start)
-	hwJob := hw.Job{
-		Kind: hw.JobExec, Session: j.key, Drop: forget, Code: j.exec.Code, Single: echoes(j.exec), Eval: j.exec.Eval,
-		MaxOutput: limits.OutputDefault,
-	}
-	if j.exec.MaxOutput != nil {
-		hwJob.MaxOutput = int(*j.exec.MaxOutput)
-	}
-	out := c.onAgent(ctx, hwJob, s)
+	out := c.onAgent(ctx, hw.Job{
+		Kind: hw.JobExec, Session: j.key, Drop: w.forget, Code: j.exec.Code, Single: echoes(j.exec), Eval: j.exec.Eval,
+		MaxOutput: s.limit,
+	}, s)
 	if out.Rung != hw.RungNone || out.Died {
 		s.keep(c.cfg.Table.Safe(causeEnded, func(d pin.Driven) bool { return d.Caller.Run == j.run }))
 	}
-	s.flush()
-	return c.result(j, s, out, context.Cause(ctx), time.Since(start))
+	c.gone(j.conn.id)
+	r := c.result(j, s, out, context.Cause(ctx), time.Since(start))
+	c.execs.Add(1)
+	a := write(r)
+	a.keep = a.keep || out.Started // what was done must not be done again, whatever came of it
+	// Answer and end are one step of admission: nothing that follows from the end (the next exec's output, the refusal of
+	// what was queued behind an error) can overtake the answer.
+	c.post(func() {
+		c.deliver(j, a)
+		c.queue.execEnded(c, w, out.Started, r.Error)
+	})
 }
 
 // echoes decides whether expression statements print their value: as at a prompt for code of one line, unless asked
@@ -95,12 +97,7 @@ func echoes(e *protocol.Exec) bool {
 	if e.Echo != nil {
 		return *e.Echo
 	}
-	for i := range len(e.Code) {
-		if e.Code[i] == '\n' && i < len(e.Code)-1 {
-			return false
-		}
-	}
-	return !e.Eval
+	return !e.Eval && !strings.Contains(strings.TrimSuffix(e.Code, "\n"), "\n")
 }
 
 // onAgent runs a job on the agent's machine, after board.py was set up in it. The machine can be replaced between the two:
@@ -188,14 +185,14 @@ func (c *Core) reportBoard(machine string, out hw.Outcome) {
 	}
 	c.log.Error("board.py failed", "machine", machine, "err", out.Exception.Message)
 	c.cfg.Events.Emit("board_error", map[string]any{
-		"machine": machine, "class": out.Exception.Class, "message": protocol.Text([]byte(out.Exception.Message)), "line": out.Exception.Line,
+		"machine": machine, "class": out.Exception.Class, "message": clean(out.Exception.Message, limits.ReasonBytes), "line": out.Exception.Line,
 	})
 }
 
 // callBoard runs a function of board.py in its own machine on behalf of the agent code behind s.
 func (c *Core) callBoard(ctx context.Context, s *sink, name string, args []byte) hw.Reply {
-	if c.cfg.BoardVM == nil {
-		return hw.Reply{Errno: errnoACCES, Text: "board functions are called directly in open mode"}
+	if c.cfg.BoardVM == nil || s.caller.Machine == MachineBoard { // board.py's own machine is the one that would have to run it
+		return hw.Reply{Errno: errnoACCES, Text: "board functions are called directly here"}
 	}
 	caller := s.caller
 	caller.Board, caller.Machine = true, MachineBoard
@@ -207,6 +204,8 @@ func (c *Core) callBoard(ctx context.Context, s *sink, name string, args []byte)
 		out := c.cfg.BoardVM.Run(ctx, hw.Job{
 			Kind: hw.JobFunc, Func: name, Args: args, MaxOutput: s.limit, Generation: c.machines.board,
 		}, inner)
+		s.lost[0] += out.DroppedOut
+		s.lost[1] += out.DroppedErr
 		switch {
 		case out.Stale:
 			continue
@@ -226,25 +225,23 @@ func (s *sink) raised(out hw.Outcome) hw.Reply {
 	if s.refused != nil && out.Refusal == s.number {
 		return hw.Reply{Errno: int32(s.refused.Errno), Refusal: s.number, Text: s.refused.Message}
 	}
-	return hw.Reply{Errno: errnoIO, Text: e.Class + ": " + e.Message, Data: encodeRaised(e.Class, e.Message)}
+	class, message := clean(e.Class, limits.NameBytes), clean(e.Message, limits.OutputDefault)
+	data, err := json.Marshal([]string{class, message})
+	if err != nil {
+		return hw.Reply{Errno: errnoIO, Text: err.Error()}
+	}
+	return hw.Reply{Errno: errnoIO, Text: class + ": " + message, Data: data}
 }
 
-func encodeRaised(class, message string) []byte {
-	b, err := jsontext.AppendQuote(nil, protocol.Text([]byte(class)))
-	if err != nil {
-		return nil
-	}
-	b = append([]byte("["), append(b, ',')...)
-	m, err := jsontext.AppendQuote(nil, protocol.Text([]byte(message)))
-	if err != nil {
-		return nil
-	}
-	return append(append(b, m...), ']')
+// clean makes text of what a guest said, of at most limit of its bytes.
+func clean(text string, limit int) string {
+	kept, _ := protocol.Cut([]byte(text), limit)
+	return protocol.Text(kept)
 }
 
 // runHandler lets the idle machine handle one interrupt, under the session that armed it.
 func (c *Core) runHandler(e *edgeJob) {
-	if e.reg.cancelled() || c.cfg.Agent.Generation() != e.reg.generation {
+	if e.reg.off.Load() || c.cfg.Agent.Generation() != e.reg.generation {
 		return // disarmed, or armed in a machine that is gone
 	}
 	ctx, done := context.WithTimeoutCause(c.ctx, limits.HandlerTimeout, errDeadline)
@@ -256,10 +253,11 @@ func (c *Core) runHandler(e *edgeJob) {
 	if out.Rung != hw.RungNone || out.Died {
 		c.cfg.Table.Safe(causeEnded, func(d pin.Driven) bool { return d.Caller.Run == e.reg.caller.Run && d.Caller.Run != 0 })
 	}
+	c.gone(e.reg.caller.Conn)
 	if out.Exception != nil || out.Rung != hw.RungNone {
 		data := map[string]any{"pin": e.reg.pin, "actor": e.reg.caller.Name, "rung": int(out.Rung)}
 		if out.Exception != nil {
-			data["class"], data["message"] = out.Exception.Class, protocol.Text([]byte(out.Exception.Message))
+			data["class"], data["message"] = out.Exception.Class, clean(out.Exception.Message, limits.ReasonBytes)
 		}
 		c.cfg.Events.Emit("handler_error", data)
 	}

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -38,9 +37,11 @@ type sink struct {
 	refused  *pin.Refusal // the last one
 	number   uint32       // its number
 
-	out, err bytes.Buffer
-	tail     [2][]byte // bytes of a rune whose rest has not come yet, by stream, when streaming
-	seq      int
+	// By stream: stdout, stderr.
+	text [2][]byte
+	lost [2]int // bytes printed and not kept
+	told [2]int // bytes of text that were streamed
+	seq  int
 }
 
 func newSink(c *Core, j *job, start time.Time) *sink {
@@ -203,38 +204,42 @@ func (s *sink) Output(stream hw.Stream, p []byte) {
 		s.parent.Output(stream, p)
 		return
 	}
-	buf, i, name := &s.out, 0, "stdout"
+	i := 0
 	if stream == hw.Stderr {
-		buf, i, name = &s.err, 1, "stderr"
+		i = 1
 	}
-	p = p[:min(len(p), max(0, s.limit-buf.Len()))]
-	buf.Write(p)
-	if s.job == nil || !s.job.exec.Stream || len(p) == 0 {
-		return
-	}
-	text := append(s.tail[i], p...)
-	whole := len(text) - protocol.Incomplete(text)
-	s.tail[i] = append([]byte(nil), text[whole:]...)
-	s.stream(name, text[:whole])
+	kept := p[:min(len(p), s.limit-len(s.text[i]))]
+	s.text[i] = append(s.text[i], kept...)
+	s.lost[i] += len(p) - len(kept)
+	s.stream(i, protocol.Incomplete(s.text[i]))
 }
 
-// flush streams what was held back for the rest of a rune that never came.
-func (s *sink) flush() {
-	if s.job == nil || !s.job.exec.Stream {
-		return
+// finish takes in what the executor cut. A rune that was cut in two is left out; one that the program never finished stays.
+func (s *sink) finish(out hw.Outcome) {
+	s.lost[0] += out.DroppedOut
+	s.lost[1] += out.DroppedErr
+	for i, text := range s.text {
+		if s.lost[i] > 0 {
+			half := protocol.Incomplete(text)
+			s.text[i] = text[:len(text)-half]
+			s.lost[i] += half
+		}
+		s.stream(i, 0)
 	}
-	s.stream("stdout", s.tail[0])
-	s.stream("stderr", s.tail[1])
 }
 
-func (s *sink) stream(name string, text []byte) {
-	if len(text) == 0 {
+// stream sends what was not sent yet, but for the last hold bytes: the start of a rune whose rest may come.
+func (s *sink) stream(i, hold int) {
+	part := s.text[i][s.told[i]:max(s.told[i], len(s.text[i])-hold)]
+	if s.job == nil || !s.job.exec.Stream || len(part) == 0 {
 		return
 	}
-	message := protocol.Output{Header: protocol.NewHeader(s.job.req.ID, "output"), Stream: name, Data: protocol.Text(text), Seq: s.seq}
-	if s.job.conn.trySend(encode(message)) {
-		s.seq++
-	}
+	s.told[i] += len(part)
+	s.job.conn.trySend(encode(protocol.Output{
+		Header: protocol.NewHeader(s.job.req.ID, protocol.AnswerOutput), Stream: [2]string{"stdout", "stderr"}[i],
+		Data: protocol.Text(part), Seq: s.seq,
+	}))
+	s.seq++
 }
 
 // callerOf is who a connection's requests act as.
@@ -245,11 +250,10 @@ func callerOf(w *who, k *conn) pin.Caller {
 
 // result puts together what a client is told.
 func (c *Core) result(j *job, s *sink, out hw.Outcome, cause error, took time.Duration) protocol.Result {
-	stdout, cutOut := protocol.Cut(s.out.Bytes(), s.limit)
-	stderr, cutErr := protocol.Cut(s.err.Bytes(), s.limit)
-	dropped := out.DroppedOut + out.DroppedErr + cutOut + cutErr
+	s.finish(out)
+	dropped := s.lost[0] + s.lost[1]
 	r := protocol.Result{
-		Header: protocol.NewHeader(j.req.ID, "result"), Stdout: protocol.Text(stdout), Stderr: protocol.Text(stderr),
+		Header: protocol.NewHeader(j.req.ID, protocol.AnswerResult), Stdout: protocol.Text(s.text[0]), Stderr: protocol.Text(s.text[1]),
 		ExecTimeMS: took.Milliseconds(), Truncated: dropped > 0, DroppedBytes: dropped, Effects: s.effects, EffectsRefused: s.refusals,
 		VMRestarted: out.Died, Rung: int(out.Rung), Guard: guardKind, Session: j.session, Trace: j.trace, Fuel: out.Fuel, Meta: j.req.Meta,
 	}
@@ -273,6 +277,8 @@ func (c *Core) result(j *job, s *sink, out hw.Outcome, cause error, took time.Du
 // explain chooses code and message of a result. What ended the exec from outside comes before what the program says.
 func (c *Core) explain(r *protocol.Result, s *sink, out hw.Outcome, cause error) {
 	switch {
+	case !out.Started && errors.Is(cause, errClosing):
+		r.Code, r.Message = protocol.CodeUnavailable, cause.Error()
 	case !out.Started && cause != nil:
 		r.Code, r.Message = endCode(cause), cause.Error()
 	case !out.Started:
@@ -297,8 +303,6 @@ func endCode(cause error) protocol.Code {
 	switch {
 	case errors.Is(cause, errDeadline):
 		return protocol.CodeDeadline
-	case errors.Is(cause, errClosing):
-		return protocol.CodeUnavailable
 	default:
 		return protocol.CodeInterrupted
 	}
