@@ -185,6 +185,8 @@ func (t *tree) openFile(p string, flags uint32) int32 {
 	if len(t.open) >= limits.VMOpenFiles {
 		return -emfile
 	}
+	imports := t.importing(p)
+	t.lastStat = [2]string{}
 	access := flags & openAccess
 	writes := access == openWriteOnly || access == openReadWrite
 	n, errno := t.find(p)
@@ -213,7 +215,7 @@ func (t *tree) openFile(p string, flags uint32) int32 {
 	if n.isDir() {
 		h.entries = slices.Sorted(maps.Keys(n.children))
 	}
-	if !writes && t.importing(p) {
+	if !writes && imports {
 		h.data = []byte(plainDecorators(string(n.data)))
 	}
 	fd := int32(firstHandle)

@@ -16,7 +16,8 @@ import (
 //go:embed lib/*.py
 var library embed.FS
 
-// POSIX error numbers as MicroPython's errno module has them; the engine's C library would use others.
+// POSIX error numbers as MicroPython's errno module has them; the engine's C library would use others. 27 (EFBIG) must not
+// be among them: it is that library's EINTR, upon which the engine tries again for ever.
 const (
 	enoent    = 2
 	ebadf     = 9
@@ -26,7 +27,6 @@ const (
 	eisdir    = 21
 	einval    = 22
 	emfile    = 24
-	efbig     = 27
 	enospc    = 28
 	espipe    = 29
 	erofs     = 30
@@ -262,9 +262,7 @@ func (t *tree) resize(n *node, size int) int32 {
 	switch {
 	case n.fixed:
 		return erofs
-	case size > limits.FileBytes:
-		return efbig
-	case t.used+size-len(n.data) > limits.FlashBytes:
+	case size > limits.FileBytes, t.used+size-len(n.data) > limits.FlashBytes:
 		return enospc
 	}
 	t.used += size - len(n.data)

@@ -71,6 +71,7 @@ var hostFunctions = [...]hostFunction{
 	{name: "seal", call: func(m *machine, _ []record) record { m.sealed = true; return null }},
 	{name: "enter", call: (*machine).enter},
 	{name: "leave", call: (*machine).leave},
+	{name: "worn_out", call: func(m *machine, _ []record) record { m.wornOut = true; return null }},
 	{name: "failed", args: 4, call: (*machine).failed},
 	{name: "answer", args: 2, call: (*machine).answer},
 	{name: "set_board", args: 1, call: func(m *machine, a []record) record { m.files.setBoard(a[0].text(m.eng.mem)); return null }},

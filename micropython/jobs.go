@@ -80,6 +80,9 @@ func (m *machine) run(r frame.Run) error {
 	m.flushAll()
 	m.running = false
 	m.send(frame.Done{Seq: m.seq, Outcome: m.outcome})
+	if m.wornOut {
+		return fatal{"the heap stays full after every session was forgotten"}
+	}
 	return nil
 }
 

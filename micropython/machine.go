@@ -56,6 +56,7 @@ type machine struct {
 	fuelAt    int64 // fuel left when the guest was entered
 	outcome   hw.Outcome
 	answered  bool // the driver reported the job's end
+	wornOut   bool // the heap stays full whatever is forgotten: the machine ends after this job
 
 	edges     [limits.EdgeQueue]hw.Edge
 	edgeFirst int

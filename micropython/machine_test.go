@@ -22,10 +22,10 @@ import (
 
 // guard is a test's side of the channel: it answers hardware calls and collects what the machine sends.
 type guard struct {
-	t    *testing.T
-	file *os.File
-	seq  uint32
-	read []byte
+	t       testing.TB
+	file    *os.File
+	seq     uint32
+	machine *machine // nil when it is another process
 
 	mu    sync.Mutex // guards writes
 	calls []hw.Call
@@ -39,7 +39,7 @@ type guard struct {
 var cacheDir = sync.OnceValue(func() string { return filepath.Join(os.TempDir(), fmt.Sprintf("pal-engine-test-%d", os.Getuid())) })
 
 // start boots a machine in this process, without the sandbox, and serves it until the test ends.
-func start(t *testing.T) *guard {
+func start(t testing.TB) *guard {
 	t.Helper()
 	if err := Available(); err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func start(t *testing.T) *guard {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &guard{t: t, file: os.NewFile(uintptr(fds[1]), "guard")}
+	g := &guard{t: t, file: os.NewFile(uintptr(fds[1]), "guard"), machine: m}
 	done := make(chan error, 1)
 	go func() { done <- m.serve() }()
 	t.Cleanup(func() {

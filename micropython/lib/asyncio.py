@@ -103,6 +103,15 @@ class _Sleep:
         _push(_current, ticks_add(ticks_ms(), self.ms))
         return _block
 
+    def send(self, value):
+        return self.__next__()
+
+    def throw(self, e):
+        raise e
+
+    def close(self):
+        pass
+
 
 def sleep_ms(ms):
     return _Sleep(ms if ms > 0 else 0)
@@ -173,8 +182,7 @@ def run(coro):
     try:
         _turn(main)
     finally:
-        if main.state == 0:
-            new_event_loop()
+        del _queue[:]
     if main.error is not None:
         raise main.error
     return main.result

@@ -19,6 +19,11 @@ dumps = json.dumps
 loads = json.loads
 print_exception = sys.print_exception
 collect = gc.collect
+mem_free = gc.mem_free
+worn_out = js.worn_out
+enable = gc.enable
+heap_lock = micropython.heap_lock
+heap_unlock = micropython.heap_unlock
 modules = sys.modules
 search = sys.path
 search[:] = ["", "/lib", "/flash/lib", ".frozen"]
@@ -55,6 +60,7 @@ for name in ("Pin", "ADC", "I2C", "SPI", "PWM", "UART", "Timer"):
 board_names = {}
 board_functions = {}
 function_types = (type(lambda: 0), type(_builtin.generator), type([].append))
+LOW = (gc.mem_alloc() + gc.mem_free()) // 4
 room = bytearray(8192)  # given up when memory runs out, so that the end can be told
 
 
@@ -270,10 +276,22 @@ def report(e):
     failed(name, message, s.getvalue(), number_of(e))
 
 
+def unlock():
+    # A program may have left the heap locked. The depth is only told by an unlock, hence the lock before it.
+    heap_lock()
+    depth = heap_unlock()
+    while depth > 0:
+        depth = heap_unlock()
+
+
 def absorb():
-    # Interrupts that were on their way when the program ended are raised at one of these jumps, and gone.
-    while True:
+    # Interrupts that were on their way when the program ended are raised at one of these jumps, and gone. The host takes a
+    # driver that cannot even get here for a machine without memory.
+    tries = 0
+    while tries < 100:
+        tries += 1
         try:
+            unlock()
             leave()
             for k in (0, 0, 0, 0):
                 pass
@@ -319,6 +337,7 @@ def run(kind, key, code, func, args, flags, pin):
             guest(kind, key, code, func, args, flags, pin)
         except BaseException as e:
             error = e
+            unlock()
             report(e)
     except BaseException as e:
         # An interrupt while the end was being told, or an exception whose own methods fail.
@@ -330,14 +349,31 @@ def run(kind, key, code, func, args, flags, pin):
         except BaseException:
             failed("MemoryError", "", "", 0)
     absorb()
+    enable()
     error = None
     forget()
     if room is None:
+        make_room(key)
+
+
+def make_room(key):
+    # Memory ran out. What the job made and no name holds is garbage by now; when names hold it, the next job would be as
+    # short of memory as this one, so that they have to go: this session's first, then everybody's.
+    global room
+    collect()
+    if mem_free() < LOW and key in session:
+        del session[key]
+        error_out("PAL: the heap is full: the names of this session are forgotten\n")
         collect()
-        try:
-            room = bytearray(8192)
-        except MemoryError:
-            pass
+    if mem_free() < LOW:
+        session.clear()
+        handlers.clear()
+        error_out("PAL: the heap is full: the names of all sessions are forgotten\n")
+        collect()
+    if mem_free() < LOW:
+        worn_out()
+        return
+    room = bytearray(8192)
 
 
 js.register(run, id(drain), id(micropython.schedule))

@@ -1,0 +1,65 @@
+//go:build unix
+
+package micropython
+
+import (
+	"testing"
+
+	"github.com/pal-terminal/pal/hw"
+)
+
+// benchMachine runs jobs without a channel between: what the machine itself costs.
+func benchMachine(b *testing.B) *machine {
+	b.Helper()
+	g := start(b)
+	return g.machine
+}
+
+func BenchmarkExec(b *testing.B) {
+	m := benchMachine(b)
+	job := &hw.Job{Kind: hw.JobExec, Session: "s", Code: "x=1", MaxOutput: 4096}
+	m.running = true
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := m.drive(job.Kind, job); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkHostCall(b *testing.B) {
+	m := benchMachine(b)
+	job := &hw.Job{Kind: hw.JobExec, Session: "s", Code: "t = time.ticks_us\nfor k in range(1000): t()", MaxOutput: 4096}
+	m.running = true
+	for b.Loop() {
+		if err := m.drive(job.Kind, job); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "µs/call")
+}
+
+// BenchmarkPin is a pin written from a job, the guard being another goroutine of this process.
+func BenchmarkPin(b *testing.B) {
+	g := start(b)
+	g.answer = board(map[uint16]int64{})
+	g.exec("p = Pin(5, Pin.OUT)")
+	for b.Loop() {
+		g.exec("for k in range(500): p.on(); p.off()")
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "µs/call")
+}
+
+func BenchmarkJob(b *testing.B) {
+	g := start(b)
+	for b.Loop() {
+		g.exec("x=1")
+	}
+}
+
+func BenchmarkLoop(b *testing.B) {
+	g := start(b)
+	for b.Loop() {
+		g.exec("for k in range(1000000): s=k+1")
+	}
+}

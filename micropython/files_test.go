@@ -1,0 +1,96 @@
+//go:build unix
+
+package micropython
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestFiles(t *testing.T) {
+	g := start(t)
+	for _, tt := range []struct{ name, code, out string }{
+		{"cwd", "import os; print(os.getcwd(), os.listdir('/'))", "/flash ['flash', 'lib']\n"},
+		{"write and read", "with open('a.txt', 'w') as f: print(f.write('é\\n'), end=' ')\nprint(open('/flash/a.txt').read(), os.listdir(), os.stat('a.txt')[6])", "3 é\n ['a.txt'] 3\n"},
+		{"append", "f = open('a.txt', 'a'); f.write('b'); f.close(); print(open('a.txt', 'rb').read())", "b'\\xc3\\xa9\\nb'\n"},
+		{"seek", "f = open('a.txt', 'r+b'); f.seek(1); f.write(b'X'); f.seek(0); print(f.read(), f.tell()); f.close()", "b'\\xc3X\\nb' 4\n"},
+		{"truncate on write", "open('a.txt', 'w').close(); print(os.stat('a.txt')[6])", "0\n"},
+		{"lines", "f = open('l', 'w'); f.write('1\\n2\\n'); f.close(); print([x for x in open('l')])", "['1\\n', '2\\n']\n"},
+		{"folders", "os.mkdir('d'); open('d/x', 'w').close(); os.chdir('d'); print(os.getcwd(), os.listdir(), [x[:2] for x in os.ilistdir('..')]); os.chdir('/flash')", "/flash/d ['x'] [('a.txt', 32768), ('d', 16384), ('l', 32768)]\n"},
+		{"rename", "os.rename('d/x', 'y'); print(os.listdir('d'), 'y' in os.listdir())", "[] True\n"},
+		{"remove", "os.remove('y'); os.rmdir('d'); print(os.listdir())", "['a.txt', 'l']\n"},
+		{"import", "f = open('m.py', 'w'); f.write('@micropython.native\\ndef f(): return 7\\n'); f.close()\nimport m; print(m.f())", "7\n"},
+		{"as written", "print(open('m.py').read()[:12])", "@micropython\n"},
+		{"import from lib folder", "os.mkdir('lib'); f = open('lib/n.py', 'w'); f.write('from . import o' if 0 else 'x = 8'); f.close()\nimport n; print(n.x)", "8\n"},
+		{"import package", "os.mkdir('p')\nfor n, s in (('__init__', 'from .q import y'), ('q', 'y = 9')):\n  f = open('p/%s.py' % n, 'w'); f.write(s); f.close()\nimport p; print(p.y)", "9\n"},
+		{"library is readable", "print('class Pin' in open('/lib/machine.py').read())", "True\n"},
+		{"statvfs", "v = os.statvfs('/'); print(v[0] * v[2], v[3] < v[2])", "4194304 True\n"},
+		{"dot dot", "print(open('../../../flash/l').read() == open('l').read())", "True\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := g.exec(tt.code)
+			if r.out != tt.out || r.Exception != nil {
+				t.Errorf("got %q, %+v, %q, want %q", r.out, r.Exception, r.err, tt.out)
+			}
+		})
+	}
+}
+
+func TestFileErrors(t *testing.T) {
+	g := start(t)
+	g.exec("import os\nos.mkdir('d'); f = open('d/x', 'w'); f.close()")
+	for _, tt := range []struct {
+		code  string
+		errno string
+	}{
+		{"open('none')", "2"}, {"os.remove('none')", "2"}, {"os.stat('none')", "2"}, {"os.listdir('none')", "2"}, {"os.chdir('none')", "2"},
+		{"open('/lib/machine.py', 'w')", "30"}, {"open('/new', 'w')", "30"}, {"os.remove('/lib/machine.py')", "30"}, {"os.rename('/lib/machine.py', 'x')", "30"},
+		{"os.mkdir('/etc')", "30"}, {"open('/etc/passwd')", "2"}, {"os.rmdir('/flash')", "30"}, {"os.rename('/flash', '/x')", "30"},
+		{"os.mkdir('d')", "17"}, {"os.rmdir('d')", "39"}, {"os.remove('d')", "21"}, {"open('d', 'w')", "21"}, {"open('d/x/y')", "20"},
+		{"os.rename('d', 'd/e')", "22"}, {"open('code.mpy', 'wb')", "13"}, {"os.rename('d/x', 'x.mpy')", "13"}, {"os.mkdir('x.mpy')", "13"},
+		{"f = open('big', 'wb')\nb = bytes(65536)\nfor k in range(17): f.write(b)", "28"},
+		{"os.remove('big')\nb = bytes(65536)\nfor n in range(5):\n  with open('f%d' % n, 'wb') as f:\n    for k in range(16): f.write(b)", "28"},
+		{"l = [open('d/x') for k in range(40)]", "24"},
+		{"import gc; gc.collect()\nfor k in range(600): open('many%d' % k, 'w').close()", "28"},
+		{"open('" + strings.Repeat("a", 2000) + "')", "36"},
+	} {
+		r := g.exec(tt.code)
+		if r.Exception == nil || r.Exception.Class != "OSError" || !strings.HasPrefix(r.Exception.Message, "[Errno "+tt.errno+"]") && r.Exception.Message != tt.errno {
+			t.Errorf("%s: got %+v, want OSError %s", tt.code, r.Exception, tt.errno)
+		}
+	}
+}
+
+// The driver is nothing a program can read or import.
+func TestDriverIsOutOfReach(t *testing.T) {
+	g := start(t)
+	r := g.exec("import os, sys, builtins\nprint('driver.py' in os.listdir('/lib'), 'pal' in sys.modules)\n" +
+		"for f in (event_push, builtins.input, time.sleep, os.uname, Pin.on, Pin.irq):\n  for n in getattr(f, '__globals__', ()): print(n in ('session', 'run', 'absorb', 'js'), end='')")
+	if strings.Contains(r.out, "True") || r.Exception != nil {
+		t.Errorf("got %q, %+v", r.out, r.Exception)
+	}
+}
+
+func TestAsyncio(t *testing.T) {
+	g := start(t)
+	for _, tt := range []struct{ name, code, out string }{
+		{"order", "import asyncio\nasync def w(n, d):\n  for k in range(3):\n    print(n, k, end=' ')\n    await asyncio.sleep_ms(d)\n  return n\nasync def main():\n  t = asyncio.create_task(w('a', 10))\n  r = await w('b', 15)\n  return r, await t\nprint(asyncio.run(main()))", "b 0 a 0 a 1 b 1 a 2 b 2 ('b', 'a')\n"},
+		{"gather", "print(asyncio.run(asyncio.gather(w('a', 1), w('b', 1))))", "a 0 b 0 a 1 b 1 a 2 b 2 ['a', 'b']\n"},
+		{"timeout", "async def main():\n  try: await asyncio.wait_for(asyncio.sleep(5), 0.01)\n  except asyncio.TimeoutError: return 'late'\nprint(asyncio.run(main()))", "late\n"},
+		{"in time", "async def f(): return 3\nprint(asyncio.run(asyncio.wait_for_ms(f(), 1000)))", "3\n"},
+		{"cancel", "async def main():\n  async def f():\n    try: await asyncio.sleep(9)\n    except asyncio.CancelledError: print('cancelled'); raise\n  t = asyncio.create_task(f())\n  await asyncio.sleep_ms(1)\n  t.cancel()\n  try: await t\n  except asyncio.CancelledError: pass\n  return t.done()\nprint(asyncio.run(main()))", "cancelled\nTrue\n"},
+		{"exception", "async def f(): raise ValueError('x')\nasync def main():\n  try: await asyncio.create_task(f())\n  except ValueError as e: return str(e)\nprint(asyncio.run(main()))", "x\n"},
+		{"gather exceptions", "async def main(): return await asyncio.gather(f(), asyncio.sleep_ms(1), return_exceptions=True)\nprint(asyncio.run(main()))", "[ValueError('x',), None]\n"},
+		{"event and lock", "async def main():\n  e = asyncio.Event(); l = asyncio.Lock(); out = []\n  async def f(n):\n    await e.wait()\n    async with l:\n      out.append(n); await asyncio.sleep_ms(1); out.append(n)\n  ts = [asyncio.create_task(f(n)) for n in range(3)]\n  await asyncio.sleep_ms(1)\n  e.set()\n  await asyncio.gather(*ts)\n  return out\nprint(asyncio.run(main()))", "[0, 0, 1, 1, 2, 2]\n"},
+		{"queue", "async def main():\n  q = asyncio.Queue(1); got = []\n  async def p():\n    for k in range(4): await q.put(k)\n  t = asyncio.create_task(p())\n  for k in range(4): got.append(await q.get())\n  await t\n  return got\nprint(asyncio.run(main()))", "[0, 1, 2, 3]\n"},
+		{"old name", "import uasyncio\nprint(uasyncio.run(w('u', 0)))", "u 0 u 1 u 2 u\n"},
+		{"loop", "loop = asyncio.get_event_loop()\nprint(loop.run_until_complete(w('l', 0)))", "l 0 l 1 l 2 l\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := g.exec(tt.code)
+			if r.out != tt.out || r.Exception != nil || r.err != "" {
+				t.Errorf("got %q, %+v, %q, want %q", r.out, r.Exception, r.err, tt.out)
+			}
+		})
+	}
+}
