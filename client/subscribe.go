@@ -27,9 +27,9 @@ type subscription struct {
 // Subscribe asks for events by name, "*" or no name being all of them, and returns them in order. since, when not nil, replays what
 // the terminal still holds after that seq. ctx bounds the request only; cancel ends the subscription, and must be called.
 //
-// A reader that falls behind by more than limits.ObserverQueue loses the oldest; the next event's Dropped counts how many,
-// together with those the terminal dropped. The channel is closed by cancel, by Close, and when the connection has ended
-// and what came before was read.
+// A reader that falls behind by more than limits.EventRing, which is what a replay brings at once, loses the oldest; the next
+// event's Dropped counts how many, together with those the terminal dropped. The channel is closed by cancel, by Close, and
+// when the connection has ended and what came before was read.
 func (c *Client) Subscribe(ctx context.Context, names []string, since *uint64) (events <-chan protocol.Event, cancel func(), err error) {
 	s := &subscription{
 		names: slices.Clone(names),
@@ -153,7 +153,7 @@ func (s *subscription) put(e protocol.Event) {
 	e.Dropped += s.lost
 	s.lost = 0
 	s.queue = append(s.queue, e)
-	if len(s.queue) > limits.ObserverQueue {
+	if len(s.queue) > limits.EventRing {
 		s.queue[1].Dropped += s.queue[0].Dropped + 1
 		s.queue[0] = protocol.Event{} // let go of its data
 		s.queue = s.queue[1:]

@@ -121,7 +121,7 @@ func TestSlowSubscriber(t *testing.T) {
 		slow, cancelSlow := mustSubscribe(t, c, nil)
 		defer cancelSlow()
 		const over = 7
-		const n = 1 + limits.ObserverQueue + over // one is in the hand of the pump
+		const n = 1 + limits.EventRing + over // one is in the hand of the pump
 		f.event(1, "pin_change")
 		synctest.Wait()
 		for seq := uint64(2); seq <= n; seq++ {

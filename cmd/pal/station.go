@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -117,7 +118,7 @@ func (s *station) startMachines(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if empty(cache) {
+	if compiled, err := filepath.Glob(filepath.Join(cache, "wazero-*", "*")); err == nil && len(compiled) == 0 {
 		s.note("pal: compiling the engine, first run only …")
 	}
 	s.pool, err = vm.NewPool(vm.Config{
@@ -130,11 +131,6 @@ func (s *station) startMachines(context.Context) error {
 		},
 	})
 	return err
-}
-
-func empty(dir string) bool {
-	entries, err := os.ReadDir(dir)
-	return err != nil || len(entries) == 0
 }
 
 // openDoor makes the guard: the pin table, which drives every output safe, and the core before it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -104,6 +105,11 @@ func (a *app) up(ctx context.Context, cfg *config.Config, f upFlags) (err error)
 			err = stopErr // an order to end while it starts is no failure
 		}
 	}()
+	if f.readyFile != "" { // one of an earlier run would be taken for this one's
+		if err := os.Remove(f.readyFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("clear the ready file: %w", err)
+		}
+	}
 	if err := s.start(ctx); err != nil {
 		return err
 	}
