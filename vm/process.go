@@ -136,6 +136,11 @@ func (p *process) decide(err error) {
 	if p.dying() {
 		return
 	}
+	p.mu.Lock()
+	if p.lostAt.IsZero() { // finding out why is part of what the loss costs
+		p.lostAt = time.Now()
+	}
+	p.mu.Unlock()
 	// It ended by itself, or it only closed its channel: a moment tells.
 	wait := time.NewTimer(limits.VMExitWait)
 	defer wait.Stop()
@@ -176,7 +181,10 @@ func (p *process) killLocked(rung hw.Rung, cause string) {
 	if p.isDying {
 		return
 	}
-	p.isDying, p.rung, p.cause, p.lostAt = true, rung, cause, time.Now()
+	p.isDying, p.rung, p.cause = true, rung, cause
+	if p.lostAt.IsZero() {
+		p.lostAt = time.Now()
+	}
 	p.watch.Stop()
 	if !p.reaped {
 		p.c.killGroup()
