@@ -79,6 +79,7 @@ var hostFunctions = [...]hostFunction{
 	{name: "irq_mask", args: 1, call: (*machine).maskHandlers},
 	{name: "edge_rose", call: func(m *machine, _ []record) record { return flag(m.edge.Rose) }},
 	{name: "edge_lost", call: func(m *machine, _ []record) record { return integer(int64(m.edge.Lost)) }},
+	{name: "kick", call: func(m *machine, _ []record) record { m.kicked = true; m.scheduleHandlers(); return null }},
 	{name: "again", call: func(m *machine, _ []record) record { m.scheduled, m.wanted = false, true; return null }},
 	{name: "error_out", args: 1, call: func(m *machine, a []record) record {
 		trace, _ := ownTraceback(string(a[0].text(m.eng.mem)))
@@ -196,7 +197,7 @@ func (m *machine) wallClock(a []record) record {
 
 func (m *machine) takeEdge(_ []record) record {
 	if !m.inGuest || m.masked || !m.nextEdge() {
-		m.scheduled = false
+		m.scheduled, m.kicked = false, false
 		return integer(-1)
 	}
 	return integer(int64(m.edge.Pin))

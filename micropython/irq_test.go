@@ -48,6 +48,9 @@ func TestInterruptHandlers(t *testing.T) {
 		{"in order", "order = []\nb = Pin(4)\nb.irq(lambda p: order.append(i.flags()), 3)\ni = b.irq(lambda p: order.append(i.flags()), 3)\nPin(9).on()\nwhile len(order) < 6: pass\nprint(order)", "[1, 2, 1, 2, 1, 2]\n", 6},
 		{"disarmed", armed + "button.irq(None)\ngo.on()\ntime.sleep_ms(5)\nprint(seen)", "[]\n", 2},
 		{"trigger", armed + "print(i.trigger(), i.trigger(Pin.IRQ_RISING), i.trigger())", "3 3 1\n", 0},
+		{"schedules", "import micropython\nn = []\nPin(4).irq(lambda p: micropython.schedule(n.append, 1))\nPin(9).on()\nwhile len(n) < 4: pass\nprint(len(n))", "4\n", 4},
+		{"queue full", "full = 0\ndone = []\nPin(4).irq(lambda p: done.append(1))\ngo = Pin(9)\nfor k in range(50):\n  try:\n    for j in range(30): micropython.schedule(lambda x: None, 0)\n  except RuntimeError: full += 1\n  go.on()\nwhile len(done) < 50: pass\nprint(full >= 0)", "True\n", 1},
+		{"schedules itself", "n = 0\ndef f(x):\n  global n\n  n += 1\n  micropython.schedule(f, x)\nmicropython.schedule(f, 0)\nfor k in range(1000): pass\nprint(n > 10)", "True\n", 0},
 		{"sleeping handler", "n = []\ndef h(p):\n    time.sleep_ms(5)\n    n.append(1)\nPin(4).irq(h)\nPin(9).on()\ntime.sleep_ms(1)\nwhile len(n) < 2: pass\nprint(len(n))", "2\n", 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func (m *machine) run(r frame.Run) error {
 	job := &r.Job
 	m.seq, m.running, m.wanted, m.answered = r.Seq, true, false, false
 	m.outcome = hw.Outcome{}
-	m.edgeFirst, m.edgeCount, m.scheduled, m.masked = 0, 0, false, false
+	m.edgeFirst, m.edgeCount, m.scheduled, m.masked, m.kicked = 0, 0, false, false, false
 	m.stdout.reset(job.MaxOutput)
 	m.stderr.reset(job.MaxOutput)
 	for _, key := range job.Drop {

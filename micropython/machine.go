@@ -66,6 +66,7 @@ type machine struct {
 	wall      time.Time
 	scheduled bool
 	masked    bool // machine.disable_irq
+	kicked    bool // callbacks of micropython.schedule wait
 }
 
 // newMachine boots an engine whose channel is ch and loads the guest library. With a nil ch only jobs that touch no hardware
@@ -317,7 +318,7 @@ func (m *machine) queueEdge(e hw.Edge) {
 // scheduleHandlers asks the engine to run the handlers between two bytecodes. A full queue (a program's own doing) is
 // tried again at the next tick.
 func (m *machine) scheduleHandlers() {
-	if m.edgeCount == 0 || m.scheduled || m.masked || !m.inGuest {
+	if m.scheduled || !m.inGuest || !m.kicked && (m.edgeCount == 0 || m.masked) {
 		return
 	}
 	const pythonNone = 3 // any small integer serves as argument; this is 1

@@ -23,16 +23,15 @@ board_name = js.board_name()
 pal_version = js.pal_version()
 
 
-def _make(js, OSError, BaseException, isinstance, len):
+def _make(js, OSError, RuntimeError, TypeError, callable, len):
     # State that no program can reach: closures, not names of this module.
     errno = js.errno
     text = js.text
     refusal = js.refusal
     pin_irq = js.pin_irq
-    next_edge = js.next_edge
-    again = js.again
-    error_out = js.error_out
+    kick = js.kick
     refused = []  # (exception, number) of the latest refusals
+    callbacks = []  # (callable, argument) of micropython.schedule
     handlers = {}  # pin handle: (callable, its argument, the irq object)
 
     def fail():
@@ -68,10 +67,18 @@ def _make(js, OSError, BaseException, isinstance, len):
         if not edges:
             handlers.pop(h, None)
 
-    return fail, number_of, forget, arm, handlers, next_edge, again, error_out
+    def schedule(fn, arg):
+        if not callable(fn):
+            raise TypeError("callable expected")
+        if len(callbacks) >= 8:
+            raise RuntimeError("schedule queue full")
+        callbacks.append((fn, arg))
+        kick()
+
+    return fail, number_of, forget, arm, handlers, callbacks, schedule
 
 
-fail, number_of, forget, arm, handlers, next_edge, again, error_out = _make(js, OSError, BaseException, isinstance, len)
+fail, number_of, forget, arm, handlers, callbacks, schedule = _make(js, OSError, RuntimeError, TypeError, callable, len)
 del js, _make
 
 

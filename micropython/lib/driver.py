@@ -14,6 +14,10 @@ failed = js.failed
 answer = js.answer
 set_board = js.set_board
 board_call = js.board_call
+next_edge = js.next_edge
+again = js.again
+kick = js.kick
+error_out = js.error_out
 StringIO = io.StringIO
 dumps = json.dumps
 loads = json.loads
@@ -33,19 +37,18 @@ import _pal
 number_of = _pal.number_of
 forget = _pal.forget
 handlers = _pal.handlers
-next_edge = _pal.next_edge
-again = _pal.again
-error_out = _pal.error_out
+callbacks = _pal.callbacks
 check = _pal.check
-del _pal.number_of, _pal.forget, _pal.handlers, _pal.next_edge, _pal.again, _pal.error_out
+del _pal.number_of, _pal.forget, _pal.handlers, _pal.callbacks
 
-import _builtin, _sys, machine, os, time
+import _builtin, _micropython, _sys, machine, os, time
 
 getcwd = os.getcwd
 chdir = os.chdir
 _builtin.install(builtins, os, time)
 modules["sys"] = modules["usys"] = _sys
-del modules["_sys"], modules["_builtin"]
+modules["micropython"] = _micropython
+del modules["_sys"], modules["_builtin"], modules["_micropython"]
 for name in ("array", "binascii", "collections", "errno", "hashlib", "heapq", "io", "json", "machine", "os", "random",
              "re", "select", "struct", "time", "zlib", "ctypes"):
     try:
@@ -227,12 +230,9 @@ def run_func(func, args):
     respond(f(*a[0], **a[1]), True)
 
 
-def handle(h):
-    e = handlers.get(h)
-    if e is None:
-        return
+def protected(fn, arg):
     try:
-        e[0](e[1])
+        fn(arg)
     except KeyboardInterrupt:
         raise
     except BaseException as x:
@@ -241,14 +241,27 @@ def handle(h):
         error_out(s.getvalue())
 
 
+def handle(h):
+    e = handlers.get(h)
+    if e is not None:
+        protected(e[0], e[1])
+
+
 def drain(_):
-    # The engine's scheduler calls this between bytecodes. An interrupt that comes here is meant for the program.
+    # The engine's scheduler calls this between bytecodes: handlers of edges first, then what was scheduled up to now. What
+    # these schedule waits for the next time, so that the program goes on. An interrupt that comes here is meant for it.
     try:
-        while True:
-            h = next_edge()
-            if h < 0:
-                return
+        h = next_edge()
+        while h >= 0:
             handle(h)
+            h = next_edge()
+        n = len(callbacks)
+        while n > 0:
+            n -= 1
+            fn, arg = callbacks.pop(0)
+            protected(fn, arg)
+        if callbacks:
+            kick()
     except BaseException:
         again()
 
@@ -350,6 +363,7 @@ def run(kind, key, code, func, args, flags, pin):
             failed("MemoryError", "", "", 0)
     absorb()
     enable()
+    callbacks.clear()
     error = None
     forget()
     if room is None:
