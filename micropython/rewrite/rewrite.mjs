@@ -11,18 +11,22 @@ import { build } from './lib/build.mjs';
 const root = path.dirname(fileURLToPath(import.meta.url));
 const output = path.join(root, '..', 'engine', 'engine.wasm');
 
-function progress(step) {
-  process.stderr.write(process.stderr.isTTY ? `\r\x1b[Kengine: ${step} …` : `${step} … `);
+// One line in all: on a terminal each step replaces the last, in a log they follow each other.
+const fresh = process.stderr.isTTY ? '\r\x1b[K' : '';
+let begun = false;
+
+function say(text, end) {
+  process.stderr.write(`${begun && !fresh ? '' : `${fresh}engine: `}${text}${end}`);
+  begun = true;
 }
 
 try {
-  if (!process.stderr.isTTY) process.stderr.write('engine: ');
   const { cached, size, counts } = await build({
-    root, output, progress, loadRewrite: async () => (await import('./lib/pipeline.mjs')).rewrite,
+    root, output, progress: (step) => say(step, ' … '), loadRewrite: async () => (await import('./lib/pipeline.mjs')).rewrite,
   });
   const detail = cached ? 'unchanged' : `${counts.loops} loops, ${counts.tests} unwinding tests, ${counts.checked} stack checks`;
-  process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[Kengine: ' : ''}engine.wasm, ${size} bytes, ${detail}\n`);
+  say(`engine.wasm, ${size} bytes, ${detail}`, '\n');
 } catch (err) {
-  process.stderr.write(`\nengine: ${err.message.split('\n')[0]}\n`);
+  process.stderr.write(`${begun ? '\n' : ''}engine: ${err.message.split('\n')[0]}\n`);
   process.exitCode = 1;
 }
