@@ -116,14 +116,23 @@ func ask[A protocol.Answer](ctx context.Context, c *client.Client, typ string, b
 	return wanted, nil
 }
 
-// once connects, asks and leaves.
-func once[A protocol.Answer](ctx context.Context, a *app, typ string, body any) (answer A, err error) {
+// with connects, hands the connection to f and ends it.
+func (a *app) with(ctx context.Context, f func(c *client.Client) error) (err error) {
 	c, err := a.dial(ctx)
 	if err != nil {
-		return answer, err
+		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	return ask[A](ctx, c, typ, body)
+	return f(c)
+}
+
+// once connects, asks and leaves.
+func once[A protocol.Answer](ctx context.Context, a *app, typ string, body any) (answer A, err error) {
+	err = a.with(ctx, func(c *client.Client) error {
+		answer, err = ask[A](ctx, c, typ, body)
+		return err
+	})
+	return answer, err
 }
 
 // group makes a command that only holds others: by itself it shows its help, and it knows no other words.

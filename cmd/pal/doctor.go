@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -170,7 +171,8 @@ func (a *app) printFindings(f *findings) error {
 	if a.json {
 		return a.printJSON(f)
 	}
-	fmt.Fprintf(a.stdout, "pal %s on %s/%s\n", productVersion(), runtime.GOOS, runtime.GOARCH)
+	var b strings.Builder
+	fmt.Fprintf(&b, "pal %s on %s/%s\n", productVersion(), runtime.GOOS, runtime.GOARCH)
 	for _, c := range f.Checks {
 		mark := "ok   "
 		switch {
@@ -179,11 +181,11 @@ func (a *app) printFindings(f *findings) error {
 		case !c.OK:
 			mark = "warn "
 		}
-		fmt.Fprintf(a.stdout, "%s %-16s %s\n", mark, c.Name, c.Detail)
+		fmt.Fprintf(&b, "%s %-16s %s\n", mark, c.Name, c.Detail)
 	}
-	if f.Terminal == nil {
-		return nil
+	if f.Terminal != nil {
+		b.WriteString("\n" + statusText(f.Terminal))
 	}
-	fmt.Fprintln(a.stdout)
-	return printStatus(a.stdout, f.Terminal)
+	_, err := io.WriteString(a.stdout, b.String())
+	return err
 }

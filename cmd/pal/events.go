@@ -21,12 +21,9 @@ func newEvents(a *app) *cobra.Command {
 		Short:   "what happened: the events that the terminal still holds",
 		Example: "  pal events --json\n  pal events -f estop core1_restarted\n  pal events --since 120",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			c, err := a.dial(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			return a.events(cmd.Context(), c, names, since, follow)
+			return a.with(cmd.Context(), func(c *client.Client) error {
+				return a.events(cmd.Context(), c, names, since, follow)
+			})
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what happens, until interrupted")

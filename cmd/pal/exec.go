@@ -158,7 +158,7 @@ func (a *app) readCode(name string) (string, error) {
 	if err != nil {
 		return "", usage(err)
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // nothing was written
 	return a.readAll(file, name)
 }
 
@@ -175,12 +175,7 @@ func (a *app) readAll(r io.Reader, name string) (string, error) {
 
 // runOnce connects, runs one exec and prints what came of it.
 func (a *app) runOnce(ctx context.Context, req protocol.Exec, stream bool) error {
-	c, err := a.dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close() //nolint:errcheck // the result is here or its error is told; a failing goodbye changes neither
-	return a.execute(ctx, c, req, stream, a.stdout, a.stderr)
+	return a.with(ctx, func(c *client.Client) error { return a.execute(ctx, c, req, stream, a.stdout, a.stderr) })
 }
 
 // execute runs one exec, prints its output, value and fate, and returns the error that the exit code is made of.

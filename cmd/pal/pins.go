@@ -23,16 +23,13 @@ func newPins(a *app) *cobra.Command {
 		Example: "  pal pins\n  pal pins --watch\n  pal pins --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.dial(cmd.Context())
-			if err != nil {
+			return a.with(cmd.Context(), func(c *client.Client) error {
+				if watch {
+					return a.watchPins(cmd.Context(), c)
+				}
+				_, err := a.showPins(cmd.Context(), c)
 				return err
-			}
-			defer c.Close()
-			if watch {
-				return a.watchPins(cmd.Context(), c)
-			}
-			_, err = a.showPins(cmd.Context(), c)
-			return err
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "print each pin again whenever it changed, until interrupted")
@@ -147,20 +144,12 @@ func newSet(a *app) *cobra.Command {
 
 // pinResult asks for one pin and prints its value.
 func (a *app) pinResult(ctx context.Context, typ string, body any) error {
-	c, err := a.dial(ctx)
+	result, err := once[*protocol.Result](ctx, a, typ, body)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	result, err := ask[*protocol.Result](ctx, c, typ, body)
-	if err != nil {
-		return err
-	}
-	if a.json || len(result.Value) == 0 {
-		if a.json {
-			return a.printAnswer(result)
-		}
-		return nil
+	if a.json {
+		return a.printAnswer(result)
 	}
 	_, err = fmt.Fprintln(a.stdout, text(result.Value))
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pal-terminal/pal/client"
 	"github.com/pal-terminal/pal/cmd/pal/internal/repl"
 	"github.com/pal-terminal/pal/cmd/pal/internal/state"
 	"github.com/pal-terminal/pal/limits"
@@ -32,7 +33,7 @@ func newREPL(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.repl(cmd.Context(), req)
+			return a.with(cmd.Context(), func(c *client.Client) error { return a.repl(cmd.Context(), c, req) })
 		},
 	}
 	cmd.Flags().DurationVar(&flags.timeout, "timeout", 0, "deadline of each statement (default: the longest the terminal allows)")
@@ -40,12 +41,7 @@ func newREPL(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) repl(ctx context.Context, req protocol.Exec) error {
-	c, err := a.dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close() //nolint:errcheck // leaving is what was asked for
+func (a *app) repl(ctx context.Context, c *client.Client, req protocol.Exec) error {
 	welcome := c.Welcome()
 	if longest, ok := welcome.Limits["max_exec_ms"]; ok && req.TimeoutMS == nil {
 		req.TimeoutMS = &longest
@@ -63,7 +59,10 @@ func (a *app) repl(ctx context.Context, req protocol.Exec) error {
 		return last
 	}
 	if keys, ok := a.stdin.(*os.File); ok && isTerminal(keys) && isTerminal(a.stdout) {
-		fmt.Fprintf(a.stdout, "%s on %s as %s; Ctrl-C interrupts, Ctrl-] leaves\n", welcome.Product, welcome.Terminal, welcome.Actor.Name)
+		_, err := fmt.Fprintf(a.stdout, "%s on %s as %s; Ctrl-C interrupts, Ctrl-] leaves\n", welcome.Product, welcome.Terminal, welcome.Actor.Name)
+		if err != nil {
+			return err
+		}
 		return repl.Interactive(ctx, repl.Screen{Keys: keys, Display: a.stdout, History: a.historyFile()}, run)
 	}
 	if err := repl.Script(ctx, a.stdin, a.stdout, run); err != nil {

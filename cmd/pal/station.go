@@ -174,8 +174,9 @@ func (s *station) machines() []protocol.MachineState {
 }
 
 // listen opens the network door.
-func (s *station) listen(context.Context) error {
-	l, err := net.Listen("tcp", s.cfg.Listen)
+func (s *station) listen(ctx context.Context) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", s.cfg.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s is in use, perhaps by another terminal (`ss -ltnp` shows who): stop it, or choose another address with --listen", s.cfg.Listen)
 	}

@@ -25,12 +25,14 @@ func newStatus(a *app) *cobra.Command {
 			if a.json {
 				return a.printAnswer(s)
 			}
-			return printStatus(a.stdout, s)
+			_, err = io.WriteString(a.stdout, statusText(s))
+			return err
 		},
 	}
 }
 
-func printStatus(w io.Writer, s *protocol.Status) error {
+// statusText is a status for people.
+func statusText(s *protocol.Status) string {
 	var b strings.Builder
 	line := func(key, format string, args ...any) {
 		fmt.Fprintf(&b, "%-12s %s\n", key, fmt.Sprintf(format, args...))
@@ -55,6 +57,5 @@ func printStatus(w io.Writer, s *protocol.Status) error {
 	}
 	line("restarts", "%d", s.Restarts)
 	line("memory", "%d MiB", s.RSSBytes>>20)
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }

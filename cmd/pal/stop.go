@@ -35,7 +35,7 @@ func (a *app) stop(ctx context.Context, reason string) (*protocol.Ack, error) {
 	ctx, done := context.WithTimeoutCause(ctx, limits.StopPatience, errors.New("the terminal took no stop in time: use the hard-wired one"))
 	defer done()
 	for {
-		ack, err := a.stopOnce(ctx, reason)
+		ack, err := once[*protocol.Ack](ctx, a, protocol.TypeStop, &protocol.Stop{Reason: reason})
 		if err == nil || !tooBusy(err) {
 			if err != nil && ctx.Err() != nil {
 				err = context.Cause(ctx)
@@ -50,15 +50,6 @@ func (a *app) stop(ctx context.Context, reason string) (*protocol.Ack, error) {
 			return nil, errors.Join(context.Cause(ctx), err)
 		}
 	}
-}
-
-func (a *app) stopOnce(ctx context.Context, reason string) (*protocol.Ack, error) {
-	c, err := a.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	return ask[*protocol.Ack](ctx, c, protocol.TypeStop, &protocol.Stop{Reason: reason})
 }
 
 func tooBusy(err error) bool {

@@ -90,7 +90,7 @@ func TestThousandConnections(t *testing.T) {
 		t.Errorf("RELAY_1 after stop: got %d, want 0", got)
 	}
 	for _, c := range served {
-		c.Close() //nolint:errcheck // the terminal may have ended it
+		c.Close() // the terminal may have ended it
 	}
 	u.eventually("descriptors are back where they were", func() bool { return descriptors() <= before })
 }

@@ -45,8 +45,8 @@ func (u *up) sitDown(t *testing.T) *person {
 	}()
 	t.Cleanup(func() {
 		tty.Close()
-		cmd.Process.Kill() //nolint:errcheck // it has ended when the test went well
-		for range p.seen { //nolint:revive // until the reader has ended
+		cmd.Process.Kill() // it has ended when the test went well
+		for range p.seen { // until the reader has ended
 		}
 	})
 	return p

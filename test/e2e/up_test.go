@@ -47,7 +47,7 @@ func start(t *testing.T, flags ...string) *up {
 	ended := make(chan error, 1)
 	go func() { ended <- u.cmd.Wait() }()
 	t.Cleanup(func() {
-		u.cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended: Wait tells
+		u.cmd.Process.Signal(syscall.SIGTERM) // it may have ended: Wait tells
 		if err := <-ended; err != nil || t.Failed() {
 			t.Errorf("pal up ended: %v\n%s", err, u.err.String())
 		}
