@@ -27,10 +27,16 @@ $(REWRITE)/node_modules/.package-lock.json: $(REWRITE)/package-lock.json
 	@touch $@
 
 # The tests start a binary built without the race detector (guest code is slow under it) and race-check everything else.
-test: build tools
+test: build tools test/peer/node_modules/.package-lock.json
 	cd $(REWRITE) && $(NPM) test --silent
+	cd test/peer && $(NPM) test --silent
 	$(GO) vet ./...
 	$(GO) test -race -shuffle=on -timeout 12m ./...
+
+# The comparison server's packages: a WebSocket client of another language for the tests.
+test/peer/node_modules/.package-lock.json: test/peer/package-lock.json
+	cd test/peer && $(NPM) ci --no-audit --no-fund --loglevel=error
+	@touch $@
 
 # What the tests need beside Go and Node: a terminal multiplexer for the prompt, a C compiler for the race detector.
 .PHONY: tools
