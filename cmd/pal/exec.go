@@ -29,7 +29,7 @@ type execFlags struct {
 func (f *execFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.DurationVar(&f.timeout, "timeout", 0, "deadline, such as 500ms (default: the terminal's, 30s)")
-	flags.StringVar(&f.session, "session", "", "session to run in; `new` is one that is thrown away (default: your own)")
+	flags.StringVar(&f.session, "session", "", "session to run in; new is one that is thrown away (default: your own)")
 	flags.BoolVar(&f.stream, "stream", false, "print output while the code runs")
 	flags.BoolVar(&f.echo, "echo", false, "print the values of expressions, as a REPL does (default: for code of one line)")
 	flags.Int64Var(&f.maxOutput, "max-output", 0, fmt.Sprintf("bytes of output kept, at most %d (default %d)", limits.OutputMax, limits.OutputDefault))

@@ -25,15 +25,16 @@ func newRoot(a *app) *cobra.Command {
 			a.parsed = true
 		},
 	}
+	root.CompletionOptions.HiddenDefaultCmd = true // it works; the list has to fit a screen
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", false, "print data as JSON")
-	flags.StringVar(&a.device, "device", "", "terminal to talk to, ws://HOST:PORT/pal (environment PAL_DEVICE; default: the one of the state folder)")
+	flags.StringVar(&a.device, "device", "", "terminal to talk to: ws://HOST:PORT/pal (or PAL_DEVICE; default: the local one)")
 	flags.StringVar(&a.device, "url", "", "the same as --device")
-	flags.StringVar(&a.state, "state", "", "state folder (environment PAL_STATE)")
+	flags.StringVar(&a.state, "state", "", "state folder (or PAL_STATE)")
 	if err := flags.MarkHidden("url"); err != nil {
 		panic(err) // the flag is defined above
 	}

@@ -30,6 +30,18 @@ func TestEveryCommandHelps(t *testing.T) {
 	visit(root)
 }
 
+func TestHelpFitsAScreen(t *testing.T) {
+	code, stdout, _ := run(t, nil, "help")
+	if lines := strings.Count(stdout, "\n"); code != 0 || lines > 44 {
+		t.Errorf("pal help: got %d lines and exit code %d, want at most 44 and 0", lines, code)
+	}
+	for line := range strings.Lines(stdout) {
+		if len(line) > 110 {
+			t.Errorf("pal help: %d columns are too many: %s", len(line), line)
+		}
+	}
+}
+
 func run(t *testing.T, env map[string]string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs strings.Builder

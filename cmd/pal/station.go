@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -48,15 +49,21 @@ type station struct {
 	core   *core.Core
 	front  *front
 	addr   string
+	estop  chan os.Signal
 
 	running atomic.Pointer[core.Core] // for notices, which may come before core is made
 }
 
 // start makes the parts and returns when the terminal serves and its machine can run code.
 func (s *station) start(ctx context.Context) error {
+	if runtime.GOOS != "linux" {
+		return fmt.Errorf("terminals run on Linux, where guest code can be locked in: use pal on %s as a client of one, with --device", runtime.GOOS)
+	}
 	if err := micropython.Available(); err != nil {
 		return err
 	}
+	s.estop = make(chan os.Signal, 1)
+	notifyEstop(s.estop) // from now on it does not end the process
 	for _, step := range []func(context.Context) error{s.takeState, s.openBoard, s.startMachines, s.openDoor, s.listen, s.ready} {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -217,16 +224,13 @@ func (s *station) url() string {
 
 // wait returns when the terminal is told to end (nil) or cannot serve any more. Meanwhile the e-stop signal is heard.
 func (s *station) wait(ctx context.Context) error {
-	estop := make(chan os.Signal, 1)
-	notifyEstop(estop)
-	defer stopNotify(estop)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case err := <-s.front.failed:
 			return fmt.Errorf("serve: %w", err)
-		case <-estop:
+		case <-s.estop:
 			s.core.Stop("signal", "SIGUSR1")
 		}
 	}
@@ -248,6 +252,9 @@ func (s *station) stop() error {
 }
 
 func (s *station) end(ctx context.Context) error {
+	if s.estop != nil {
+		stopNotify(s.estop)
+	}
 	var errs []error
 	switch {
 	case s.core != nil:

@@ -31,7 +31,9 @@ func newUp(a *app) *cobra.Command {
 
 // newTerminal is `pal up` without what else will one day run beside a terminal; until then they are the same.
 func newTerminal(a *app) *cobra.Command {
-	return terminalCommand(a, "terminal", "the terminal alone (for now the same as `pal up`)")
+	cmd := terminalCommand(a, "terminal", "the terminal alone, for now the same as `pal up`")
+	cmd.Hidden = true
+	return cmd
 }
 
 func terminalCommand(a *app, name, short string) *cobra.Command {
