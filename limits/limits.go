@@ -81,6 +81,8 @@ const (
 	FlashBytes        = 4 << 20 // all files in /flash
 	FlashFiles        = 512
 	FileBytes         = 1 << 20
+	PathBytes         = 1 << 10
+	ExceptionBytes    = 16 << 10 // of its message, and of its traceback
 	VMRespawnFirst    = 100 * time.Millisecond
 	VMRespawnLongest  = 5 * time.Second
 	OutputChunk       = 4 << 10

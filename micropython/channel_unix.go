@@ -42,7 +42,8 @@ func openChannel(fd int) (*channel, error) {
 	return &channel{fd: fd, in: make([]byte, 2*limits.FrameBytes)}, nil
 }
 
-// send writes one record and returns when the kernel has all of it.
+// send writes one record and returns when the kernel has all of it; io.EOF when nobody is
+// there to read it.
 func (c *channel) send(rec any) error {
 	buf, err := frame.Append(c.out[:0], rec)
 	if err != nil {
@@ -53,6 +54,9 @@ func (c *channel) send(rec any) error {
 		n, err := unix.Write(c.fd, buf)
 		if errors.Is(err, unix.EINTR) {
 			continue
+		}
+		if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
+			return io.EOF
 		}
 		if err != nil {
 			return fmt.Errorf("write to the guard: %w", err)

@@ -152,6 +152,35 @@ func TestMainRefusesNonsense(t *testing.T) {
 	}
 }
 
+// A machine whose program spins must hear the guard all the same, and end by its word.
+func TestMainEndsWhileBusy(t *testing.T) {
+	for _, tt := range []struct {
+		name, code string
+		end        func(g *guard) error
+		exit       int
+		last       string
+	}{
+		{"bye in a loop", "while True: pass", func(g *guard) error { g.send(frame.Bye{}); return nil }, 0, ""},
+		{"bye in a sleep", "import time\ntime.sleep(100)", func(g *guard) error { g.send(frame.Bye{}); return nil }, 0, ""},
+		{"closed in a loop", "while True: pass", func(g *guard) error { return g.file.Close() }, 0, ""},
+		{"closed in a sleep", "import time\ntime.sleep(100)", func(g *guard) error { return g.file.Close() }, 0, ""},
+		{"nonsense in a loop", "while True: pass", func(g *guard) error { g.send(&frame.Reply{}); return nil }, 1, "the engine failed: an answer that nobody waits for\n"},
+		{"full for ever", "import machine\nmachine.hog = None\nwhile True: machine.hog = (machine.hog, bytearray(100))", func(*guard) error { return nil }, 1, "the heap stays full after every session was forgotten\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g, cmd, _, stderr := startChild(t)
+			g.begin(hw.Job{Kind: hw.JobExec, Code: tt.code, MaxOutput: 4096})
+			if err := tt.end(g); err != nil {
+				t.Fatal(err)
+			}
+			err := cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != tt.exit || stderr.String() != tt.last {
+				t.Errorf("got %v, %q, want exit code %d, %q", err, stderr, tt.exit, tt.last)
+			}
+		})
+	}
+}
+
 // One gigabyte of garbage in one job must leave the process as large as it was.
 func TestGarbageLeavesMemoryFlat(t *testing.T) {
 	g, cmd, _, _ := startChild(t)

@@ -33,7 +33,6 @@ const (
 	direntFile   = 8
 	firstHandle  = 3
 	blockBytes   = 4096
-	longestPath  = 1024
 	efault       = 14
 	enosys       = 38
 	enametoolong = 36
@@ -101,7 +100,7 @@ func (m *machine) path(p uint32) (string, bool) {
 	if p >= m.eng.mem.Size() {
 		return "", false
 	}
-	raw, _ := m.eng.mem.Read(p, min(longestPath, m.eng.mem.Size()-p))
+	raw, _ := m.eng.mem.Read(p, min(limits.PathBytes, m.eng.mem.Size()-p))
 	end := bytes.IndexByte(raw, 0)
 	if end < 0 {
 		return "", false

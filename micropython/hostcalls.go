@@ -159,7 +159,7 @@ func (m *machine) event(a []record) record {
 	case !utf8.Valid(name) || !utf8.Valid(data):
 		return m.fail(errnoEINVAL, "event is not UTF-8")
 	}
-	return m.result(m.hardwareText(hw.OpEvent, string(name), append([]byte(nil), data...)))
+	return m.result(m.hardwareText(hw.OpEvent, string(name), data))
 }
 
 // boardCall calls a function of board.py in engineering mode; the value is JSON text.
@@ -168,7 +168,7 @@ func (m *machine) boardCall(a []record) record {
 	if len(data) > limits.OutputMax {
 		return m.fail(errnoEINVAL, "arguments are longer than 64 KiB of JSON")
 	}
-	r := m.hardwareText(hw.OpBoardCall, string(a[0].text(m.eng.mem)), append([]byte(nil), data...))
+	r := m.hardwareText(hw.OpBoardCall, string(a[0].text(m.eng.mem)), data)
 	if r.Errno != 0 {
 		return m.result(r)
 	}

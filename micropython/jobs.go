@@ -21,7 +21,6 @@ import (
 var driverSource string
 
 const (
-	textKept  = 16 << 10 // of an exception's message and of its traceback: both fit one record beside the value
 	ownSource = `  File "<stdin>", line `
 
 	flagSingle = 1
@@ -190,11 +189,9 @@ func (m *machine) answer(a []record) record {
 	return null
 }
 
+// clip keeps an exception's text within what a record has room for.
 func clip(s string) string {
-	if len(s) <= textKept {
-		return s
-	}
-	return s[:runeBoundary([]byte(s), textKept)]
+	return s[:runeBoundary([]byte(s), limits.ExceptionBytes)]
 }
 
 // ownTraceback removes the frames that a board would not show, those of the driver and of the library's replacements for

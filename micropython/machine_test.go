@@ -65,7 +65,7 @@ func start(t testing.TB) *guard {
 		if err := unix.Shutdown(fds[1], unix.SHUT_RDWR); err != nil {
 			t.Errorf("end the channel: %v", err)
 		}
-		if err := <-done; err != nil && !errors.Is(err, unix.EPIPE) {
+		if err := <-done; err != nil {
 			t.Errorf("the machine ended with %v", err)
 		}
 		if err := errors.Join(g.file.Close(), m.close(), unix.Close(fds[0])); err != nil {

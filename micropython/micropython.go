@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/pal-terminal/pal/limits"
@@ -78,7 +79,19 @@ func Main(ctx context.Context, opts Options) error {
 		BootUS: time.Since(began).Microseconds(), HeapBytes: uint64(opts.HeapBytes),
 	}
 	if err := ch.send(ready); err != nil {
+		return ending(err)
+	}
+	if err := m.serve(); err != nil {
+		return firstLine(err)
+	}
+	return m.close()
+}
+
+// firstLine cuts the engine's stack trace off an error: the guard shows one line.
+func firstLine(err error) error {
+	line, _, more := strings.Cut(err.Error(), "\n")
+	if !more {
 		return err
 	}
-	return errors.Join(m.serve(), m.close())
+	return errors.New(strings.TrimSuffix(line, " (recovered by wazero)"))
 }

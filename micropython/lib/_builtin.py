@@ -44,17 +44,17 @@ def urandom(n, *, random_hex=_pal.random_hex):
     return out
 
 
-def _sleeper(deadline, wait, int, TypeError):
+def _sleeper(deadline, wait, float, ValueError):
     # Each wait ends early when something wants the program's attention; the loop's jump is where it gets it.
     def until(us):
-        d = deadline(us)
+        d = deadline(float(us))  # the host's integers end at 31 bits, half an hour
         while wait(d):
             pass
 
     def sleep(seconds):
         us = seconds * 1000000
         if us > 0:
-            until(us if isinstance(us, int) else float(us))
+            until(us)
         elif us < 0:
             raise ValueError("sleep length must be non-negative")
 
@@ -69,7 +69,7 @@ def _sleeper(deadline, wait, int, TypeError):
     return sleep, sleep_ms, sleep_us
 
 
-sleep, sleep_ms, sleep_us = _sleeper(_pal.deadline, _pal.wait, int, TypeError)
+sleep, sleep_ms, sleep_us = _sleeper(_pal.deadline, _pal.wait, float, ValueError)
 
 
 def time(*, time_ns=_pal.time_ns, int=int):

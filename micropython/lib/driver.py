@@ -387,7 +387,10 @@ def make_room(key):
     if mem_free() < LOW:
         worn_out()
         return
-    room = bytearray(8192)
+    try:
+        room = bytearray(8192)
+    except MemoryError:  # enough, but in pieces
+        pass
 
 
 js.register(run, id(drain), id(micropython.schedule))
