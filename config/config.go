@@ -123,13 +123,16 @@ func StateDir(getenv func(string) string) string {
 	return "/var/lib/pal"
 }
 
-// CacheDir returns the folder that compiled engines are kept in.
-func CacheDir() (string, error) {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("find the cache folder: %w", err)
+// CacheDir returns the folder that compiled engines are kept in: the user's cache, or a part of the state folder for a
+// service that has no home.
+func CacheDir(getenv func(string) string, state string) string {
+	if dir := getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "pal")
 	}
-	return filepath.Join(dir, "pal"), nil
+	if home := getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".cache", "pal")
+	}
+	return filepath.Join(state, "cache")
 }
 
 func (c *Config) apply(l Layer) {

@@ -61,6 +61,24 @@ func TestStateDir(t *testing.T) {
 	}
 }
 
+func TestCacheDir(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		env  map[string]string
+		want string
+	}{
+		{"xdg", map[string]string{"XDG_CACHE_HOME": "/x", "HOME": "/h"}, "/x/pal"},
+		{"home", map[string]string{"HOME": "/h"}, "/h/.cache/pal"},
+		{"service", nil, "/state/cache"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := CacheDir(env(c.env), "/state"); got != c.want {
+				t.Errorf("CacheDir: got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 func TestFiles(t *testing.T) {
 	got := Files(env(map[string]string{"HOME": "/h"}))
 	if d := cmp.Diff([]string{SystemFile, "/h/.config/pal/pal.yaml"}, got); d != "" {

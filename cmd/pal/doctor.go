@@ -64,12 +64,9 @@ func newDoctor(a *app) *cobra.Command {
 func (a *app) diagnose(ctx context.Context) *findings {
 	f := &findings{OK: true, Sandbox: []string{}, Missing: []string{}}
 	f.add("engine", true, micropython.Available(), engineVersion())
-	cache, err := config.CacheDir()
-	if err == nil {
-		err = writable(cache)
-	}
-	f.add("cache folder", false, err, cache)
-	_, err = state.Open(a.stateDir())
+	cache := config.CacheDir(a.getenv, a.stateDir())
+	f.add("cache folder", false, writable(cache), cache)
+	_, err := state.Open(a.stateDir())
 	f.add("state folder", true, err, a.stateDir())
 	f.Checks = append(f.Checks, kernelChecks()...)
 	if f.OK {

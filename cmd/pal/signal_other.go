@@ -10,3 +10,5 @@ func endSignals() []os.Signal { return []os.Signal{os.Interrupt} }
 func notifyEstop(chan<- os.Signal) {}
 
 func stopNotify(chan<- os.Signal) {}
+
+func ignoreBrokenPipes() {}

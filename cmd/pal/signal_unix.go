@@ -21,3 +21,7 @@ func endSignals() []os.Signal {
 func notifyEstop(c chan<- os.Signal) { signal.Notify(c, syscall.SIGUSR1) }
 
 func stopNotify(c chan<- os.Signal) { signal.Stop(c) }
+
+// ignoreBrokenPipes keeps a terminal alive whose output nobody reads any more (`pal up | head`): the guard must not go
+// because a log line went nowhere.
+func ignoreBrokenPipes() { signal.Ignore(syscall.SIGPIPE) }

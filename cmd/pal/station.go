@@ -33,6 +33,7 @@ import (
 // station is one running terminal: the parts in the order in which they are made. Whatever start has made, stop ends.
 type station struct {
 	cfg       *config.Config
+	cache     string // folder of compiled engines
 	noSandbox bool
 	log       *slog.Logger
 	note      func(line string) // tells a person who waits why
@@ -62,6 +63,7 @@ func (s *station) start(ctx context.Context) error {
 	if err := micropython.Available(); err != nil {
 		return err
 	}
+	ignoreBrokenPipes()
 	s.estop = make(chan os.Signal, 1)
 	notifyEstop(s.estop) // from now on it does not end the process
 	for _, step := range []func(context.Context) error{s.takeState, s.openBoard, s.startMachines, s.openDoor, s.listen, s.ready} {
@@ -120,16 +122,12 @@ func loadBoard(word string) (*board.Description, error) {
 }
 
 // startMachines starts the processes that run guest code. The first one is not waited for here.
-func (s *station) startMachines(context.Context) error {
-	cache, err := config.CacheDir()
-	if err != nil {
-		return err
-	}
-	if compiled, err := filepath.Glob(filepath.Join(cache, "wazero-*", "*")); err == nil && len(compiled) == 0 {
+func (s *station) startMachines(context.Context) (err error) {
+	if compiled, err := filepath.Glob(filepath.Join(s.cache, "wazero-*", "*")); err == nil && len(compiled) == 0 {
 		s.note("pal: compiling the engine, first run only …")
 	}
 	s.pool, err = vm.NewPool(vm.Config{
-		Command: []string{"/proc/self/exe", "vm"}, CacheDir: cache, HeapBytes: int(s.cfg.Heap),
+		Command: []string{"/proc/self/exe", "vm"}, CacheDir: s.cache, HeapBytes: int(s.cfg.Heap),
 		Board: s.board.Name, Version: productVersion(), Log: s.log,
 		Notify: func(label string, n hw.Notice) {
 			if c := s.running.Load(); c != nil { // before that nothing could have been driven
