@@ -68,7 +68,9 @@ type fake struct {
 	running  chan hw.Edge // nil while idle
 	kill     chan struct{}
 	closed   bool
+	down     string // why no machine can be had, empty when one can
 	jobs     []hw.Job
+	resets   int
 
 	busy sync.Mutex // held by Run
 }
@@ -161,6 +163,10 @@ func (f *fake) Run(ctx context.Context, job hw.Job, sink hw.Sink) hw.Outcome {
 		defer f.mu.Unlock()
 		return hw.Outcome{Died: f.closed, Cause: "closed"}
 	}
+	if f.down != "" {
+		defer f.mu.Unlock()
+		return hw.Outcome{Died: true, Cause: f.down}
+	}
 	if job.Generation != 0 && job.Generation != f.gen {
 		defer f.mu.Unlock()
 		return hw.Outcome{Stale: true}
@@ -177,12 +183,11 @@ func (f *fake) Run(ctx context.Context, job hw.Job, sink hw.Sink) hw.Outcome {
 	}
 	edges := make(chan hw.Edge, limits.EdgeQueue)
 	f.running = edges
-	f.jobs = append(f.jobs, job)
-	g := &guest{ctx: ctx, job: job, sink: sink, names: names, edges: edges, kill: f.kill, out: hw.Outcome{Started: true, Fuel: 1}}
-	run := f.programs[job.Code]
-	if job.Kind == hw.JobHandler {
-		run = f.programs["handler"]
+	if f.jobs = append(f.jobs, job); len(f.jobs) > 1000 {
+		f.jobs = f.jobs[500:]
 	}
+	g := &guest{ctx: ctx, job: job, sink: sink, names: names, edges: edges, kill: f.kill, out: hw.Outcome{Started: true, Fuel: 1}}
+	run := f.programs[key(job)]
 	f.mu.Unlock()
 	if run != nil {
 		g.out.Exception = run(g)
@@ -194,6 +199,43 @@ func (f *fake) Run(ctx context.Context, job hw.Job, sink hw.Sink) hw.Outcome {
 		f.fresh()
 	}
 	return g.out
+}
+
+// key is the name under which a job's program was taught.
+func key(job hw.Job) string {
+	switch job.Kind {
+	case hw.JobBoard:
+		return "(board)"
+	case hw.JobProxy:
+		return "(proxy)"
+	case hw.JobHandler:
+		return "(handler)"
+	case hw.JobFunc:
+		return "(func " + job.Func + ")"
+	case hw.JobExec:
+	}
+	return job.Code
+}
+
+// lose replaces the idle machine, as when it crashed between jobs.
+func (f *fake) lose() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fresh()
+}
+
+// setDown says why no machine can be had; "" ends that.
+func (f *fake) setDown(why string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.down = why
+}
+
+// ran returns the jobs so far.
+func (f *fake) ran() []hw.Job {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]hw.Job(nil), f.jobs...)
 }
 
 // fresh is a new machine; f.mu is held.
@@ -225,6 +267,7 @@ func (f *fake) Generation() uint64 {
 func (f *fake) Reset(context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.resets++
 	f.fresh()
 	return nil
 }
