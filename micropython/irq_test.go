@@ -87,9 +87,11 @@ func TestInterruptInHandler(t *testing.T) {
 		}
 		return levels(c)
 	}
-	r := g.exec("def h(p):\n    event_push('now')\n    for k in range(1000): pass\nPin(4).irq(h)\nPin(9).on()\nwhile True: pass")
-	if r.Exception == nil || r.Exception.Class != "KeyboardInterrupt" {
-		t.Errorf("got %+v, %s", r.Exception, r.err)
+	for _, loop := range []string{"for k in range(1000): pass", "time.sleep_ms(1)"} {
+		r := g.exec("def h(p):\n    event_push('now')\n    " + loop + "\nPin(4).irq(h)\nPin(9).on()\nwhile True: pass")
+		if r.Exception == nil || r.Exception.Class != "KeyboardInterrupt" {
+			t.Errorf("%s: got %+v, %s", loop, r.Exception, r.err)
+		}
 	}
 }
 

@@ -194,7 +194,7 @@ func TestRefusal(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	g := start(t)
 	g.exec("kept = 41")
-	for _, code := range []string{"while True: pass", "time.sleep(60)", "time.sleep(5000)", "import time\nwhile True: time.sleep_ms(1)", "def f():\n  while True:\n    try: f()\n    except RuntimeError: pass\nf()"} {
+	for _, code := range []string{"while True: pass", "time.sleep(60)", "time.sleep(5000)", "sum(range(10**9))", "import time\nwhile True: time.sleep_ms(1)", "def f():\n  while True:\n    try: f()\n    except RuntimeError: pass\nf()"} {
 		g.begin(hw.Job{Kind: hw.JobExec, Session: "s", Code: code, MaxOutput: 4096})
 		g.interruptAfter(30 * time.Millisecond)
 		began := time.Now()
