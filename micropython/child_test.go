@@ -34,7 +34,11 @@ const childMode = "PAL_TEST_CHILD"
 func TestMain(m *testing.M) {
 	switch os.Getenv(childMode) {
 	case "":
-		os.Exit(m.Run())
+		code := m.Run()
+		if childDir != "" {
+			_ = os.RemoveAll(childDir)
+		}
+		os.Exit(code)
 	case "main":
 		opts := Options{FD: 3, CacheDir: os.Getenv("PAL_TEST_CACHE"), Board: "bench-sim", Version: "test", Log: slog.New(slog.DiscardHandler)}
 		if err := Main(context.Background(), opts); err != nil {
@@ -49,12 +53,16 @@ func TestMain(m *testing.M) {
 	}
 }
 
+// childDir holds the child's binary once it is built.
+var childDir string
+
 // childBinary is this package's tests, built without the race detector.
 var childBinary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "pal-vm-test")
 	if err != nil {
 		return "", err
 	}
+	childDir = dir
 	bin := filepath.Join(dir, "child")
 	build := exec.Command("go", "test", "-c", "-o", bin, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
