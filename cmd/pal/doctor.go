@@ -70,7 +70,7 @@ func (a *app) diagnose(ctx context.Context) *findings {
 	f.add("state folder", true, err, a.stateDir())
 	f.Checks = append(f.Checks, kernelChecks()...)
 	if f.OK {
-		f.addMachine(ctx, cache)
+		f.addMachine(ctx, a.machine, cache)
 	}
 	a.addTerminal(ctx, f)
 	return f
@@ -98,8 +98,8 @@ func writable(dir string) error {
 }
 
 // addMachine starts a machine, has it compute something, and notes what its sandbox is made of.
-func (f *findings) addMachine(ctx context.Context, cache string) {
-	pool, err := vm.NewPool(vm.Config{Command: []string{"/proc/self/exe", "vm"}, CacheDir: cache, Board: "doctor", Version: productVersion()})
+func (f *findings) addMachine(ctx context.Context, command []string, cache string) {
+	pool, err := vm.NewPool(vm.Config{Command: command, CacheDir: cache, Board: "doctor", Version: productVersion()})
 	if err != nil {
 		f.add("machine", true, err, "")
 		return

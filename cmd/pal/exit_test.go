@@ -52,6 +52,8 @@ func TestExitCode(t *testing.T) {
 		{nil, 0},
 		{resultError(&protocol.Result{}), 0},
 		{quiet(nil), 0},
+		{resultError(&protocol.Result{Error: true, Code: protocol.CodeNotFound}), 6},
+		{resultError(&protocol.Result{Error: true, Code: protocol.CodeNotFound, Refusal: 1}), 5}, // of the guard to a program
 		{usagef("no"), 2},
 		{&failedError{"lint"}, 1},
 		{fmt.Errorf("dial: %w", transport.ErrUnauthorized), 5},

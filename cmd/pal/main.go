@@ -23,7 +23,10 @@ import (
 )
 
 func main() {
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
+	a := &app{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv,
+		machine: []string{"/proc/self/exe", "vm"}, // this very program, also when its file was replaced meanwhile
+	}
 	os.Exit(a.main(os.Args[1:]))
 }
 
@@ -32,6 +35,7 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	machine        []string // start of the command line of the process that runs guest code
 
 	json   bool   // --json
 	device string // --device

@@ -33,7 +33,8 @@ import (
 // station is one running terminal: the parts in the order in which they are made. Whatever start has made, stop ends.
 type station struct {
 	cfg       *config.Config
-	cache     string // folder of compiled engines
+	machine   []string // start of the command line of a machine
+	cache     string   // folder of compiled engines
 	noSandbox bool
 	log       *slog.Logger
 	note      func(line string) // tells a person who waits why
@@ -127,7 +128,7 @@ func (s *station) startMachines(context.Context) (err error) {
 		s.note("pal: compiling the engine, first run only …")
 	}
 	s.pool, err = vm.NewPool(vm.Config{
-		Command: []string{"/proc/self/exe", "vm"}, CacheDir: s.cache, HeapBytes: int(s.cfg.Heap),
+		Command: s.machine, CacheDir: s.cache, HeapBytes: int(s.cfg.Heap),
 		Board: s.board.Name, Version: productVersion(), Log: s.log,
 		Notify: func(label string, n hw.Notice) {
 			if c := s.running.Load(); c != nil { // before that nothing could have been driven

@@ -98,7 +98,7 @@ func (a *app) up(ctx context.Context, cfg *config.Config, f upFlags) (err error)
 		return usagef("--log-level %q is not debug, info, warn or error", f.logLevel)
 	}
 	s := &station{
-		cfg: cfg, cache: config.CacheDir(a.getenv, cfg.State), noSandbox: f.noSandbox,
+		cfg: cfg, machine: a.machine, cache: config.CacheDir(a.getenv, cfg.State), noSandbox: f.noSandbox,
 		log:  slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
 		note: func(line string) { fmt.Fprintln(a.stderr, line) },
 	}

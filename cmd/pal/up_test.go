@@ -1,0 +1,119 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pal-terminal/pal/config"
+	"github.com/pal-terminal/pal/test/palbin"
+)
+
+// upInside runs `pal up` inside this process, which the race detector sees. Only the machines are processes of their own.
+func upInside(t *testing.T, ctx context.Context, flags ...string) (env map[string]string, ended func() (int, string, string)) {
+	t.Helper()
+	dir := t.TempDir()
+	cache := config.CacheDir(os.Getenv, dir)
+	env = map[string]string{"PAL_STATE": filepath.Join(dir, "state"), "XDG_CACHE_HOME": filepath.Dir(cache)}
+	ready := filepath.Join(dir, "ready")
+	var out, errs strings.Builder
+	a := &app{
+		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
+		getenv: func(key string) string { return env[key] }, machine: []string{palbin.Build(t), "vm"},
+	}
+	var code int
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		root := newRoot(a)
+		root.SetArgs(append([]string{"up", "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...))
+		err := root.ExecuteContext(ctx)
+		errs.WriteString(oneLine(err))
+		code = exitCode(err)
+	})
+	ended = func() (int, string, string) {
+		wg.Wait()
+		return code, out.String(), errs.String()
+	}
+	late := time.After(30 * time.Second)
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for ctx.Err() == nil {
+		if text, err := os.ReadFile(ready); err == nil && len(text) > 0 {
+			break
+		}
+		select {
+		case <-again.C:
+		case <-late:
+			t.Fatal("the terminal does not serve")
+		}
+	}
+	return env, ended
+}
+
+func TestUpInside(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	env, ended := upInside(t, ctx)
+	for _, c := range []struct {
+		line []string
+		code int
+		want string // on stdout, or on stderr when the code is not 0
+	}{
+		{[]string{"exec", "6*7"}, 0, "42\n"},
+		{[]string{"eval", "{'a': [1, None]}"}, 0, "{\"a\":[1,null]}\n"},
+		{[]string{"exec", "LED.on()"}, 0, ""},
+		{[]string{"read", "LED"}, 0, "1\n"},
+		{[]string{"set", "LED", "0"}, 0, "0\n"},
+		{[]string{"set", "BOOT", "1"}, 5, "pal: denied: BOOT"},
+		{[]string{"exec", "1/0"}, 1, "ZeroDivisionError"},
+		{[]string{"pins"}, 0, "LED"},
+		{[]string{"status"}, 0, "bench-sim"},
+		{[]string{"conn", "ls"}, 0, "this command"},
+		{[]string{"token", "ls"}, 0, "local-human"},
+		{[]string{"events", "boot"}, 0, "boot"},
+		{[]string{"sim", "show", "LED"}, 0, "name: LED"},
+		{[]string{"board", "show"}, 0, "bench-sim"},
+		{[]string{"reset"}, 0, "replaced"},
+		{[]string{"stop", "test"}, 0, "stopped"},
+		{[]string{"exec", "Pin('LED', Pin.OUT).on()"}, 5, "OSError"},
+		{[]string{"release"}, 0, "released"},
+	} {
+		t.Run(strings.Join(c.line, "_"), func(t *testing.T) {
+			code, stdout, stderr := run(t, env, c.line...)
+			text := stdout
+			if c.code != 0 {
+				text = stderr
+			}
+			if code != c.code || !strings.Contains(text, c.want) {
+				t.Errorf("got %d, %q, %q, want %d and %q", code, stdout, stderr, c.code, c.want)
+			}
+		})
+	}
+	cancel()
+	if code, stdout, stderr := ended(); code != 0 || !strings.Contains(stdout, "serves at ws://127.0.0.1:") {
+		t.Errorf("pal up: got %d, %q, %q", code, stdout, stderr)
+	}
+}
+
+// An order to end that comes while the terminal is still starting is obeyed as well, and is no failure.
+func TestUpEndsWhileStarting(t *testing.T) {
+	for _, after := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond} {
+		t.Run(after.String(), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), after)
+			defer cancel()
+			env, ended := upInside(t, ctx)
+			if code, _, stderr := ended(); code != 0 || stderr != "" && !strings.Contains(stderr, "compiling") {
+				t.Errorf("pal up: got %d, %q, want 0 and nothing", code, stderr)
+			}
+			if _, err := os.Stat(filepath.Join(env["PAL_STATE"], "terminal.json")); err == nil {
+				t.Error("terminal.json was left behind")
+			}
+		})
+	}
+}
