@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pal-terminal/pal/board/boardpy"
 )
 
 // TestBenchSimPinMap holds the profile to the published pin map, which programs and documents rely on.
@@ -61,7 +63,7 @@ func TestBuiltinBoardPyIsFreeOfFindings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range LintPython(d.BoardPy) {
+		for _, f := range boardpy.Lint(d.BoardPy) {
 			t.Errorf("%s line %d: %s", d.BoardPyName, f.Line, f.Message)
 		}
 	}
@@ -70,7 +72,7 @@ func TestBuiltinBoardPyIsFreeOfFindings(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, f := range Functions(d.BoardPy) {
+	for _, f := range boardpy.Functions(d.BoardPy) {
 		names = append(names, f.Name)
 	}
 	for _, want := range []string{"toggle_led", "read_temperature", "relay_on", "power_off"} {
@@ -93,7 +95,7 @@ func TestExamplesLoad(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if findings := LintPython(d.BoardPy); len(findings) > 0 || len(Functions(d.BoardPy)) == 0 {
+		if findings := boardpy.Lint(d.BoardPy); len(findings) > 0 || len(boardpy.Functions(d.BoardPy)) == 0 {
 			t.Errorf("%s: got findings %v", d.BoardPyName, findings)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/boardpy"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
@@ -77,7 +77,7 @@ func (c *Core) describe(id *string) protocol.Describe {
 			d.Engine = m.Engine
 		}
 	}
-	for _, f := range board.Functions(c.cfg.Board.BoardPy) {
+	for _, f := range boardpy.Functions(c.cfg.Board.BoardPy) {
 		d.Functions = append(d.Functions, protocol.FuncInfo{Name: f.Name, Signature: f.Signature, Doc: f.Doc})
 	}
 	return d

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/boardpy"
 	"github.com/pal-terminal/pal/protocol"
 )
 
@@ -94,7 +95,7 @@ func lintBoard(file string) []finding {
 		}
 		return findings
 	}
-	for _, f := range board.LintPython(d.BoardPy) {
+	for _, f := range boardpy.Lint(d.BoardPy) {
 		message := f.Message
 		if f.Function != "" {
 			message = f.Function + ": " + message

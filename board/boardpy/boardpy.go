@@ -1,8 +1,11 @@
-package board
+// Package boardpy reads the text of board.py for people and models: the functions it offers, with signatures and docstrings,
+// and what agents would miss in it.
+//
+// It splits lines and matches brackets; it neither parses Python fully nor runs it. It is no part of the guard: nothing that
+// it finds or misses decides what a program may do.
+package boardpy
 
-import (
-	"strings"
-)
+import "strings"
 
 // Function is a top-level function of board.py that agents may call: one whose name does not start with an underscore.
 type Function struct {
@@ -39,9 +42,9 @@ func Functions(source []byte) []Function {
 	return list
 }
 
-// LintPython reports the public top-level functions without docstring or type hints, which become the description and the
+// Lint reports the public top-level functions without docstring or type hints, which become the description and the
 // parameters of a tool.
-func LintPython(source []byte) []Finding {
+func Lint(source []byte) []Finding {
 	var list []Finding
 	for _, f := range Functions(source) {
 		if f.Doc == "" {
@@ -250,4 +253,8 @@ func dedent(doc string) string {
 		lines[i] = strings.TrimRight(l, " \t\r")
 	}
 	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+func isNameByte(c byte, digits bool) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || digits && c >= '0' && c <= '9'
 }

@@ -1,4 +1,4 @@
-package board
+package boardpy
 
 import (
 	"math"
@@ -62,13 +62,13 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-func TestLintPython(t *testing.T) {
+func TestLint(t *testing.T) {
 	type short struct {
 		Line int
 		Name string
 	}
 	var got []short
-	for _, f := range LintPython([]byte(sample)) {
+	for _, f := range Lint([]byte(sample)) {
 		got = append(got, short{f.Line, f.Function})
 	}
 	want := []short{{20, "untyped"}, {21, "no_result"}, {21, "no_result"}, {22, "star"}, {25, "silent"}, {34, "decorated"}}
