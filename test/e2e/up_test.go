@@ -30,7 +30,9 @@ type up struct {
 	addr  string
 	agent string // token of the local agent
 	cmd   *exec.Cmd
-	err   strings.Builder
+	ended chan struct{} // closed when it has ended; err is set then
+	err   error
+	log   strings.Builder
 }
 
 // start runs `pal up` with the flags and returns when it serves. It ends with the test, in good order.
@@ -40,16 +42,20 @@ func start(t *testing.T, flags ...string) *up {
 	u := &up{t: t, bin: palbin.Build(t), state: filepath.Join(dir, "state")}
 	ready := filepath.Join(dir, "ready")
 	u.cmd = exec.Command(u.bin, append([]string{"up", "--listen", "127.0.0.1:0", "--ready-file", ready, "--state", u.state}, flags...)...)
-	u.cmd.Stderr = &u.err
+	u.cmd.Stderr = &u.log
 	if err := u.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- u.cmd.Wait() }()
+	u.ended = make(chan struct{})
+	go func() {
+		defer close(u.ended)
+		u.err = u.cmd.Wait()
+	}()
 	t.Cleanup(func() {
 		u.cmd.Process.Signal(syscall.SIGTERM) // it may have ended: Wait tells
-		if err := <-ended; err != nil || t.Failed() {
-			t.Errorf("pal up ended: %v\n%s", err, u.err.String())
+		<-u.ended
+		if u.err != nil || t.Failed() {
+			t.Errorf("pal up ended: %v\n%s", u.err, u.log.String())
 		}
 	})
 	u.eventually("the terminal serves", func() bool {
@@ -57,9 +63,8 @@ func start(t *testing.T, flags ...string) *up {
 		var file struct{ Addr, Token string }
 		if err != nil || json.Unmarshal(text, &file) != nil {
 			select {
-			case err := <-ended:
-				ended <- err
-				t.Fatalf("pal up ended: %v\n%s", err, u.err.String())
+			case <-u.ended:
+				t.Fatalf("pal up ended: %v\n%s", u.err, u.log.String())
 			default:
 			}
 			return false
