@@ -114,7 +114,7 @@ func TestParseProblems(t *testing.T) {
 		{"rule-on-input", "can: [in], pull: up", "can: [in], max_on: 3s", `5:58: DOOR: "max_on" is for outputs`},
 		{"scale-on-input", "can: [in], pull: up", "can: [in], scale: raw", `5:57: DOOR: "scale" is for analogue inputs`},
 		{"pull-on-adc", `scale: "raw * 2"`, "pull: up", `4:57: TEMP: "pull" is for inputs`},
-		{"bad-scale", "raw * 2", "raw ^ 2", `4:58: a scale cannot have "^ 2" there`},
+		{"bad-scale", "raw * 2", "raw ^ 2", `4:58: a scale is arithmetic on raw`},
 		{"interlock-unknown", "interlock: [LED, 9]", "interlock: [LEDD]", `17:17: PUMP: interlock names "LEDD", which is no pin`},
 		{"interlock-input", "interlock: [LED, 9]", "interlock: [DOOR]", "17:17: PUMP: interlock with DOOR, which is no output"},
 		{"interlock-self", "interlock: [LED, 9]", "interlock: [A5]", "17:17: PUMP: interlock with itself"},

@@ -107,7 +107,6 @@ const (
 	BoardTextBytes = 256  // a note or a port
 	PinIDBytes     = 16
 	ScaleBytes     = 256
-	ScaleDepth     = 16 // brackets in brackets
 	RuleLongest    = 24 * time.Hour
 	RateChanges    = 1000 // of max_rate
 	TripLongest    = time.Minute

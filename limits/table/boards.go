@@ -9,7 +9,6 @@ func boards() []Bound {
 		size("BoardTextBytes", limits.BoardTextBytes, "notes are shown in tables and to models", "the board file is refused"),
 		size("PinIDBytes", limits.PinIDBytes, "ids are short words such as A5", "the board file is refused"),
 		size("ScaleBytes", limits.ScaleBytes, "a formula from a data sheet fits", "the board file is refused"),
-		count("ScaleDepth", limits.ScaleDepth, "levels", "scales are read by recursion", "the board file is refused"),
 		span("RuleLongest", limits.RuleLongest, "max_on and min_off of a day cover any machine", "the board file is refused"),
 		count("RateChanges", limits.RateChanges, "changes", "the guard keeps the time of each change that max_rate counts", "the board file is refused"),
 		span("TripLongest", limits.TripLongest, "a condition that may stand longer is no danger", "the board file is refused"),
