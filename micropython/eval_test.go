@@ -192,8 +192,15 @@ func TestProxy(t *testing.T) {
 		t.Fatalf("got %+v", r.Exception)
 	}
 	g.answer = func(c hw.Call) hw.Reply {
-		if c.Text == "broken" {
+		switch {
+		case c.Text == "broken":
 			return hw.Reply{Errno: 13, Refusal: 4, Text: "not now"}
+		case string(c.Data) == "[[0], {}]":
+			return hw.Reply{Errno: 5, Text: "ValueError: no", Data: []byte(`["ValueError","no"]`)}
+		case string(c.Data) == "[[-1], {}]":
+			return hw.Reply{Errno: 5, Text: "Odd: no", Data: []byte(`["Odd","no"]`)}
+		case string(c.Data) == "[[-2], {}]":
+			return hw.Reply{Errno: 5, Text: "the machine of board.py is gone"}
 		}
 		return hw.Reply{Data: []byte(`{"ok": [1, 2]}`)}
 	}
@@ -210,6 +217,13 @@ func TestProxy(t *testing.T) {
 	}
 	if r := g.exec("board.broken()"); r.Refusal != 4 || r.Exception == nil || r.Exception.Message != "[Errno 13] EACCES: not now" {
 		t.Errorf("refused function: got %+v, refusal %d", r.Exception, r.Refusal)
+	}
+	for arg, want := range map[string]string{
+		"0": "ValueError: no", "-1": "RuntimeError: Odd: no", "-2": "OSError: [Errno 5] EIO: the machine of board.py is gone",
+	} {
+		if r := g.exec("board.on(" + arg + ")"); r.Exception == nil || r.Exception.Class+": "+r.Exception.Message != want {
+			t.Errorf("a function that raised: got %+v, want %s", r.Exception, want)
+		}
 	}
 	if r := g.exec("board.on(open)"); r.Exception == nil || r.Exception.Class != "TypeError" || len(r.calls) != 0 {
 		t.Errorf("an argument JSON cannot hold: got %+v, %v", r.Exception, r.calls)

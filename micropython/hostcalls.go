@@ -162,15 +162,19 @@ func (m *machine) event(a []record) record {
 	return m.result(m.hardwareText(hw.OpEvent, string(name), data))
 }
 
-// boardCall calls a function of board.py in engineering mode; the value is JSON text.
+// boardCall calls a function of board.py in engineering mode. The value is JSON text, or behind "!", which starts no JSON,
+// the class and message of what the function raised.
 func (m *machine) boardCall(a []record) record {
 	data := a[1].text(m.eng.mem)
 	if len(data) > limits.OutputMax {
 		return m.fail(errnoEINVAL, "arguments are longer than 64 KiB of JSON")
 	}
 	r := m.hardwareText(hw.OpBoardCall, string(a[0].text(m.eng.mem)), data)
-	if r.Errno != 0 {
+	if r.Errno != 0 && (r.Refusal != 0 || !json.Valid(r.Data)) {
 		return m.result(r)
+	}
+	if r.Errno != 0 {
+		return m.str("!" + strings.ToValidUTF8(string(r.Data), "\uFFFD"))
 	}
 	if len(r.Data) == 0 || !json.Valid(r.Data) {
 		return m.str("null")

@@ -52,7 +52,7 @@ func (m *machine) register(a []record) record {
 // run runs one job and reports its end. An error means that the engine is not to be trusted any more.
 func (m *machine) run(r frame.Run) error {
 	job := &r.Job
-	m.seq, m.running, m.wanted, m.answered = r.Seq, true, false, false
+	m.seq, m.kind, m.running, m.wanted, m.answered = r.Seq, job.Kind, true, false, false
 	m.outcome = hw.Outcome{}
 	m.edgeFirst, m.edgeCount, m.scheduled, m.masked, m.kicked = 0, 0, false, false, false
 	m.stdout.reset(job.MaxOutput)
@@ -156,7 +156,9 @@ func (m *machine) leave([]record) record {
 // failed takes the uncaught exception: class, message, traceback, refusal number.
 func (m *machine) failed(a []record) record {
 	trace, line := ownTraceback(string(a[2].text(m.eng.mem)))
-	m.print(hw.Stderr, []byte(trace))
+	if m.kind != hw.JobFunc { // its caller shows it, or catches it
+		m.print(hw.Stderr, []byte(trace))
+	}
 	m.outcome.Exception = &hw.Exception{
 		Class: clip(string(a[0].text(m.eng.mem))), Message: clip(string(a[1].text(m.eng.mem))),
 		Line: line, Traceback: clip(trace),

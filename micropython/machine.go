@@ -44,6 +44,7 @@ type machine struct {
 	args    [maxHostArgs]record
 
 	seq       uint32
+	kind      hw.JobKind
 	running   bool // a job's Run record was taken and its Done not sent
 	inGuest   bool // between the driver's enter and leave: interrupts may be raised
 	wanted    bool // an interrupt to raise as soon as that is right

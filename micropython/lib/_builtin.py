@@ -1,5 +1,5 @@
 # What PAL changes in the engine's own modules. Functions defined here have only this module's names within reach.
-import _pal, json
+import _pal, builtins, json
 from collections import namedtuple
 
 from binascii import unhexlify
@@ -20,11 +20,23 @@ def event_push(name, data=None, *, dumps=json.dumps, event=_pal.event, check=_pa
 
 
 def board_caller(call, check, jsonable, dumps, loads):
+    known = {}
+    for n in dir(builtins):
+        v = getattr(builtins, n)
+        if isinstance(v, type) and issubclass(v, Exception):
+            known[n] = v
+
     def caller(name, args, kwargs):
         v = [list(args), kwargs]
         if not jsonable(v, 30):
             raise TypeError("an argument that JSON cannot hold")
-        return loads(check(call(name, dumps(v))))
+        v = check(call(name, dumps(v)))
+        if v[0] == "!":  # the function raised: class and message
+            name, v = loads(v[1:])
+            if name in known:
+                raise known[name](v)
+            raise RuntimeError(name + ": " + v)
+        return loads(v)
 
     return caller
 
