@@ -45,7 +45,8 @@ func newBoardShow(a *app) *cobra.Command {
 // finding is what lint has to say about a file.
 type finding struct {
 	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"`
+	Line    int    `json:"line,omitempty"` // 0 when the file could not be read
+	Column  int    `json:"column,omitempty"`
 	Message string `json:"message"`
 }
 
@@ -79,28 +80,31 @@ func newBoardLint(a *app) *cobra.Command {
 }
 
 func (f finding) String() string {
-	if f.Line == 0 { // what the loader says names its own places
-		return f.Message
+	switch {
+	case f.Line == 0:
+		return f.File + ": " + f.Message
+	case f.Column == 0:
+		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message)
+	default:
+		return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
 	}
-	return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message)
 }
 
 // lintBoard loads a board file, which tells every fault of the description, and then looks at its board.py.
 func lintBoard(file string) []finding {
 	findings := []finding{}
 	d, err := board.Load(file)
-	if err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			findings = append(findings, finding{File: file, Message: line})
+	if problems, ok := errors.AsType[board.Problems](err); ok {
+		for _, p := range problems {
+			findings = append(findings, finding{File: p.File, Line: p.Line, Column: p.Col, Message: p.Message})
 		}
 		return findings
 	}
+	if err != nil {
+		return append(findings, finding{File: file, Message: err.Error()})
+	}
 	for _, f := range boardpy.Lint(d.BoardPy) {
-		message := f.Message
-		if f.Function != "" {
-			message = f.Function + ": " + message
-		}
-		findings = append(findings, finding{File: filepath.Join(filepath.Dir(file), d.BoardPyName), Line: f.Line, Message: message})
+		findings = append(findings, finding{File: filepath.Join(filepath.Dir(file), d.BoardPyName), Line: f.Line, Message: f.Message})
 	}
 	return findings
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -176,5 +177,27 @@ func TestBoardInitAndLint(t *testing.T) {
 	code, _, stderr := run(t, nil, "board", "init", "mine.yaml")
 	if code != exitUsage || !strings.Contains(stderr, "is there already") {
 		t.Errorf("second board init: got %d, %q", code, stderr)
+	}
+}
+
+func TestBoardLintFindings(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const file = "board: b\nmode: open\nboard_py: b.py\npins:\n  - {id: 5, name: LED, owner: agent, can: [out], safe: low}\ndrivers: {kind: sim}\n"
+	for name, text := range map[string]string{
+		"b.yaml": file, "b.py": "def bare(n):\n    return n\n",
+		"wrong.yaml": "board: b\nmood: open\npins:\n  - {id: 5, owner: agent, can: [out]}\ndrivers: {kind: sim}\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, stdout, stderr := run(t, nil, "board", "lint", "b.yaml")
+	const want = "b.py:1: bare has no docstring"
+	if code != exitFailed || !strings.HasPrefix(stdout, want) || !strings.Contains(stdout, "b.py:1: bare lacks type hints") {
+		t.Errorf("board lint: got %d, %q, %q, want %d and %q", code, stdout, stderr, exitFailed, want)
+	}
+	code, stdout, stderr = run(t, nil, "board", "lint", "wrong.yaml", "--json")
+	if code != exitFailed || !strings.Contains(stdout, `{"file":"wrong.yaml","line":2,"column":`) || !strings.Contains(stdout, `{"file":"wrong.yaml","line":4,`) || stderr != "pal: wrong.yaml: 2 findings\n" {
+		t.Errorf("board lint --json: got %d, %q, %q, want both places", code, stdout, stderr)
 	}
 }
