@@ -176,6 +176,11 @@ type Pin struct {
 // Output reports whether the pin can drive a level.
 func (p *Pin) Output() bool { return p.Can.Has(CapOut) || p.Can.Has(CapOpenDrain) || p.Can.Has(CapPWM) }
 
+// letGo reports whether the pin is on a line that others drive as well, or can only pull its line down.
+func (p *Pin) letGo() bool {
+	return p.Can.Has(CapOpenDrain) && (!p.Can.Any(CapOut|CapPWM) || p.Can.Any(CapI2C|CapOneWire))
+}
+
 // Label returns the pin's name, or its id when it has none: the word to use for it towards people.
 func (p *Pin) Label() string {
 	if p.Name != "" {

@@ -228,6 +228,9 @@ func TestStartDrivesEveryOutputSafe(t *testing.T) {
 		if p.Output() && p.Owner != board.OwnerSystem && (s.Level != p.Safe || s.On || s.Mode == hw.ModeNone) {
 			t.Errorf("%s: got level %d, on %v, mode %d, want its safe level %d", s.Name, s.Level, s.On, s.Mode, p.Safe)
 		}
+		if s.Mode == hw.ModeOpenDrain && s.Level != 1 {
+			t.Errorf("%s: got level %d, want the line let go", s.Name, s.Level)
+		}
 		if !p.Output() && s.Mode != hw.ModeNone {
 			t.Errorf("%s: got mode %d, want it untouched", s.Name, s.Mode)
 		}
