@@ -23,17 +23,10 @@ func (t *Table) Stop(reason string) {
 	}
 	t.mu.Lock()
 	if first {
-		t.reason, t.since = clipReason(reason), t.now()
+		t.reason, t.since = clip(reason, limits.ReasonBytes), t.now()
 	}
 	t.mu.Unlock()
-	t.safeAll(CauseEstop)
-}
-
-func clipReason(reason string) string {
-	if len(reason) > limits.ReasonBytes {
-		return reason[:limits.ReasonBytes]
-	}
-	return reason
+	t.safeEach(CauseEstop, nil)
 }
 
 // Stopped reports the latch, with the reason and time of the first Stop since it was clear.

@@ -54,15 +54,14 @@ func (t *Table) toLevel(p *pin, r *request) {
 		return
 	}
 	back, err := t.driveLine(p, c)
-	r.effect = t.effect(p, c, back, r.cause)
-	r.drove = true
-	if err == nil {
-		t.record(p, c)
-	} else {
+	if err != nil {
 		r.err = t.failed(p, c, err)
+		return
 	}
+	t.record(p, c)
+	r.effect, r.drove = p.effect(c, back, r.cause), true
 	// The first drive at the start is no news: nothing is known of the level before.
-	if r.verb == verbSafe && c.from >= 0 && c.from != c.to && err == nil {
+	if r.verb == verbSafe && c.from >= 0 && c.from != c.to {
 		t.emit(p, Event{
 			Kind: EventOutputSafe, Level: back, Cause: r.cause, At: c.at,
 			Text: fmt.Sprintf("%s was made safe: %s", p.name(), r.cause),
@@ -179,7 +178,7 @@ func (t *Table) record(p *pin, c change) {
 			p.alarm.Reset(p.b.MaxOn - t.now().Sub(c.at))
 		}
 	case wasOn && !p.on():
-		p.offSince = c.at
+		p.offSince = t.now() // not when it was told to be off: a slow driver must not shorten min_off
 		p.alarm.Stop()
 	}
 }
@@ -189,7 +188,7 @@ func (t *Table) record(p *pin, c change) {
 func (t *Table) failed(p *pin, c change, cause error) error {
 	t.mu.Lock()
 	fresh := p.setFault(cause.Error())
-	p.offSince = c.at // it may have been on for a moment
+	p.offSince = t.now() // it may have been on until now
 	t.mu.Unlock()
 	if fresh {
 		t.emit(p, Event{Kind: EventOutputFault, Level: -1, Cause: CauseFault, At: c.at, Text: p.name() + ": " + cause.Error()})
@@ -224,8 +223,14 @@ func (t *Table) alarmed(p *pin) {
 		return
 	}
 	t.makeSafe(p, CauseMaxOn, func(p *pin) bool {
-		// The timer may belong to an earlier time on: it was set anew then.
-		return p.on() && p.b.MaxOn > 0 && t.now().Sub(p.onSince) >= p.b.MaxOn
+		if !p.on() || p.b.MaxOn == 0 {
+			return false
+		}
+		left := p.b.MaxOn - t.now().Sub(p.onSince)
+		if left > 0 { // the timer belongs to an earlier time on, or the clock was set back
+			p.alarm.Reset(left)
+		}
+		return left <= 0
 	})
 }
 
@@ -266,11 +271,11 @@ func (t *Table) toInput(p *pin, r *request) {
 	}
 	t.mu.Unlock()
 	if from >= 0 {
-		r.effect, r.drove = t.effect(p, c, -1, ""), true
+		r.effect, r.drove = p.effect(c, -1, ""), true
 	}
 }
 
-func (t *Table) effect(p *pin, c change, back int, cause string) Effect {
+func (p *pin) effect(c change, back int, cause string) Effect {
 	return Effect{
 		Handle: p.h, Pin: string(p.b.ID), Name: p.b.Name, From: c.from, To: c.to, At: c.at, ReadBack: back, Cause: cause,
 	}

@@ -14,7 +14,7 @@
 // # What it refuses
 //
 // System-owned and unknown pins, always; driving without the scope or, in engineering mode, from anywhere but board.py;
-// everything but reads while the e-stop latch is set; whatever a rule of the board file forbids. When a driver fails or does
+// every drive while the e-stop latch is set; whatever a rule of the board file forbids. When a driver fails or does
 // not answer in limits.DriveTimeout the output counts as on for its interlocks and as faulty for everybody until
 // [Table.Clear]: it fails closed. The table trusts nothing of a caller but the Caller value, which the door (package core)
 // fills in from the connection.

@@ -87,8 +87,7 @@ func (t *Table) do(p *pin, r *request) error {
 	if r.state.CompareAndSwap(waiting, abandoned) {
 		return refusal(p, ebusy, codeConflict, RuleBusy, "%s is still busy with an earlier call", p.name())
 	}
-	if r.state.CompareAndSwap(running, abandoned) {
-		t.hung(p)
+	if t.hung(p, r) {
 		return hungRefusal(p)
 	}
 	<-r.done // finished in this very moment
@@ -130,10 +129,16 @@ func (t *Table) returned(p *pin, r *request) {
 	}
 }
 
-// hung marks a pin whose driver has not answered in time. An output is out of service from here on, and is made safe as soon
-// as the driver comes back.
-func (t *Table) hung(p *pin) {
+// hung marks a pin whose driver has not answered in time, and gives up r, the call that has waited for it; nil for none. It
+// reports false when r was answered after all. An output is out of service from here on, and is made safe as soon as the
+// driver comes back.
+func (t *Table) hung(p *pin, r *request) bool {
 	t.mu.Lock()
+	// With mu held, so that returned comes after this: a pin marked after its driver came back would stay marked.
+	if r != nil && !r.state.CompareAndSwap(running, abandoned) {
+		t.mu.Unlock()
+		return false
+	}
 	p.stuck = true
 	fresh := false
 	if p.b.Output() {
@@ -145,6 +150,7 @@ func (t *Table) hung(p *pin) {
 	if fresh {
 		t.emit(p, Event{Kind: EventOutputFault, Level: -1, Cause: CauseFault, Text: p.name() + ": the driver does not answer"})
 	}
+	return true
 }
 
 // setFault takes the output out of service and reports whether it was not before. Callers hold Table.mu.
@@ -192,7 +198,7 @@ func (t *Table) overdue(p *pin, s *safeCall) {
 	late := p.pending == s
 	t.mu.Unlock()
 	if late {
-		t.hung(p)
+		t.hung(p, nil)
 	}
 	close(s.late)
 }
@@ -254,7 +260,8 @@ func (s *safeCall) wait() (Effect, bool) {
 	return s.effect, s.drove
 }
 
-// safeEach makes the outputs safe for which only holds, all at once, and returns the drives that changed something.
+// safeEach makes the outputs safe for which only holds, all at once, and returns the drives that changed something. A nil
+// only is every output, whatever its state is thought to be.
 func (t *Table) safeEach(cause string, only func(*pin) bool) []Effect {
 	var effects []Effect
 	keep := func(e Effect, drove bool) {
@@ -277,6 +284,3 @@ func (t *Table) safeEach(cause string, only func(*pin) bool) []Effect {
 	}
 	return effects
 }
-
-// safeAll makes every output safe, whatever its state is thought to be.
-func (t *Table) safeAll(cause string) { t.safeEach(cause, nil) }

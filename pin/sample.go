@@ -8,16 +8,6 @@ import (
 	"github.com/pal-terminal/pal/limits"
 )
 
-// needsSampling reports whether any rule watches an input.
-func (t *Table) needsSampling() bool {
-	for _, p := range t.pins {
-		if p.watched {
-			return true
-		}
-	}
-	return false
-}
-
 // sampler looks at the watched inputs every limits.TripSampling until the table is closed.
 func (t *Table) sampler() {
 	tick := time.NewTicker(limits.TripSampling)

@@ -97,8 +97,8 @@ func New(d *board.Description, drv board.Driver, o Options) (*Table, error) {
 	}
 	t.started = t.now()
 	t.build()
-	t.safeAll(CauseStart)
-	if t.needsSampling() {
+	t.safeEach(CauseStart, nil)
+	if slices.ContainsFunc(t.pins, func(p *pin) bool { return p.watched }) {
 		t.sample() // a trip that stands already is known before the first call
 		t.running.Go(t.sampler)
 	}
@@ -167,8 +167,8 @@ func (t *Table) Resolve(name string) (Handle, error) {
 	i, ok := t.d.Lookup(name)
 	if !ok {
 		return 0, &Refusal{
-			Errno: eacces, Code: codeNotFound, Rule: RuleUnknownPin, Resource: clip(name), Nearest: t.nearest(name),
-			Message: fmt.Sprintf("%q is no pin of this board", clip(name)),
+			Errno: eacces, Code: codeNotFound, Rule: RuleUnknownPin, Resource: clip(name, limits.NameBytes), Nearest: t.nearest(name),
+			Message: fmt.Sprintf("%q is no pin of this board", clip(name, limits.NameBytes)),
 		}
 	}
 	p, err := t.at(Handle(i))
@@ -178,12 +178,12 @@ func (t *Table) Resolve(name string) (Handle, error) {
 	return p.h, nil
 }
 
-// clip bounds a name of foreign origin for messages.
-func clip(name string) string {
-	if len(name) > limits.NameBytes {
-		return strings.ToValidUTF8(name[:limits.NameBytes], "") + "…"
+// clip bounds a text of foreign origin for messages.
+func clip(text string, limit int) string {
+	if len(text) > limit {
+		return strings.ToValidUTF8(text[:limit], "") + "…"
 	}
-	return name
+	return text
 }
 
 // name returns the pin as messages call it: its name with its id.
@@ -228,7 +228,7 @@ func (t *Table) Close() error {
 	t.closed = true
 	t.mu.Unlock()
 
-	t.safeAll(CauseShutdown)
+	t.safeEach(CauseShutdown, nil)
 	close(t.done)
 	ended := make(chan struct{})
 	go func() {
