@@ -65,6 +65,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", filepath.Dir(pal)+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Setenv("PAL", pal)
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // `code` is this program, whose race detector would doze at each end
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_CACHE_HOME", cache)
 			env.Setenv("PAL_STATE", filepath.Join(env.WorkDir, "state"))
