@@ -229,6 +229,6 @@ func (p *player) quiet(name string, conn transport.Conn) {
 }
 
 // volatile are the values that differ from run to run.
-var volatile = regexp.MustCompile(`"(exec_time_ms|at_us|trace|fuel|timestamp_ms|boot_id|since_ms|uptime_ms|rss_bytes|took_us|created_ms|token|sha256)":("[^"]*"|-?[0-9]+)`)
+var volatile = regexp.MustCompile(`"(exec_time_ms|at_us|trace|fuel|timestamp_ms|boot_id|since_ms|uptime_ms|rss_bytes|took_us|created_ms|token|sha256|conn)":("[^"]*"|-?[0-9]+)`)
 
 func steady(message string) string { return volatile.ReplaceAllString(message, `"$1":"*"`) }
