@@ -7,217 +7,143 @@ import (
 	"github.com/pal-terminal/pal/hw"
 )
 
-// writer appends fields; lists longer than a uint16 can count are cut, which no caller within the limits reaches.
-type writer struct{ b []byte }
-
-func (w *writer) u8(v uint8)   { w.b = append(w.b, v) }
-func (w *writer) u16(v uint16) { w.b = binary.LittleEndian.AppendUint16(w.b, v) }
-func (w *writer) u32(v uint32) { w.b = binary.LittleEndian.AppendUint32(w.b, v) }
-func (w *writer) u64(v uint64) { w.b = binary.LittleEndian.AppendUint64(w.b, v) }
-func (w *writer) str(s string) { w.u32(uint32(len(s))); w.b = append(w.b, s...) }
-func (w *writer) bytes(p []byte) {
-	w.u32(uint32(len(p)))
-	w.b = append(w.b, p...)
+// wire moves fields between structs and bytes. The order of a record's fields is written once, for both directions: writing,
+// b grows; reading, fields are taken from its front. After the first field that is not there every further one is zero and
+// short stays set.
+type wire struct {
+	b       []byte
+	reading bool
+	short   bool
 }
 
-func (w *writer) flag(v bool) {
-	if v {
-		w.u8(1)
-	} else {
-		w.u8(0)
-	}
-}
-
-func (w *writer) strs(list []string) {
-	if len(list) > math.MaxUint16 {
-		list = list[:math.MaxUint16]
-	}
-	w.u16(uint16(len(list)))
-	for _, s := range list {
-		w.str(s)
-	}
-}
-
-func (w *writer) call(c *hw.Call) {
-	w.u8(uint8(c.Op))
-	w.u16(c.Pin)
-	w.u64(uint64(c.A))
-	w.u64(uint64(c.B))
-	w.u64(uint64(c.C))
-	w.str(c.Text)
-	w.bytes(c.Data)
-}
-
-func (w *writer) reply(r *hw.Reply) {
-	w.u32(uint32(r.Errno))
-	w.u32(r.Refusal)
-	w.u64(uint64(r.Value))
-	w.u64(uint64(r.Extra))
-	w.str(r.Text)
-	w.bytes(r.Data)
-}
-
-func (w *writer) edge(e *hw.Edge) {
-	w.u16(e.Pin)
-	w.flag(e.Rose)
-	w.u32(e.Lost)
-	w.u64(uint64(e.AtUS))
-	w.str(e.Label)
-}
-
-func (w *writer) job(j *hw.Job) {
-	w.u8(uint8(j.Kind))
-	w.str(j.Session)
-	w.strs(j.Drop)
-	w.str(j.Code)
-	w.str(j.Func)
-	w.bytes(j.Args)
-	w.flag(j.Single)
-	w.flag(j.Eval)
-	w.u32(uint32(j.MaxOutput))
-	w.edge(&j.Edge)
-}
-
-func (w *writer) outcome(o *hw.Outcome) {
-	w.flag(o.Exception != nil)
-	if e := o.Exception; e != nil {
-		w.str(e.Class)
-		w.str(e.Message)
-		w.u32(uint32(e.Line))
-		w.str(e.Traceback)
-	}
-	w.bytes(o.Value)
-	w.u64(o.Fuel)
-	w.u32(o.Refusal)
-	w.u64(uint64(o.DroppedOut))
-	w.u64(uint64(o.DroppedErr))
-}
-
-// reader takes fields from the front of b; after the first field that is not there every further one is zero and short
-// stays set.
-type reader struct {
-	b     []byte
-	short bool
-}
-
-func (r *reader) take(n int) []byte {
-	if r.short || n < 0 || n > len(r.b) {
-		r.short = true
+// take returns the next n bytes, or nil when they are not there.
+func (w *wire) take(n int) []byte {
+	if w.short || n > len(w.b) {
+		w.short = true
 		return nil
 	}
-	p := r.b[:n]
-	r.b = r.b[n:]
+	p := w.b[:n]
+	w.b = w.b[n:]
 	return p
 }
 
-func (r *reader) u8() uint8 {
-	if p := r.take(1); p != nil {
-		return p[0]
+// num moves an integer of the given number of bytes, which are its type's.
+func num[T ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int32 | ~int64](w *wire, v *T, bytes int) {
+	var b [8]byte
+	if w.reading {
+		copy(b[:], w.take(bytes))
+		*v = T(binary.LittleEndian.Uint64(b[:]))
+		return
 	}
-	return 0
+	binary.LittleEndian.PutUint64(b[:], uint64(*v))
+	w.b = append(w.b, b[:bytes]...)
 }
 
-func (r *reader) u16() uint16 {
-	if p := r.take(2); p != nil {
-		return binary.LittleEndian.Uint16(p)
+// size moves a length or a count, which fits an int of every system.
+func (w *wire) size(n *int) {
+	v := uint32(max(0, min(*n, math.MaxInt32)))
+	num(w, &v, 4)
+	if v > math.MaxInt32 {
+		w.short, v = true, 0
 	}
-	return 0
+	*n = int(v)
 }
 
-func (r *reader) u32() uint32 {
-	if p := r.take(4); p != nil {
-		return binary.LittleEndian.Uint32(p)
+func (w *wire) flag(v *bool) {
+	var b uint8
+	if *v {
+		b = 1
 	}
-	return 0
+	num(w, &b, 1)
+	*v = b != 0
 }
 
-func (r *reader) u64() uint64 {
-	if p := r.take(8); p != nil {
-		return binary.LittleEndian.Uint64(p)
+func (w *wire) text(s *string) {
+	n := len(*s)
+	if w.size(&n); w.reading {
+		*s = string(w.take(n))
+	} else {
+		w.b = append(w.b, *s...)
 	}
-	return 0
 }
 
-// size reads a length; on a 32-bit system one over the largest int must not turn negative.
-func (r *reader) size() int {
-	n := r.u32()
-	if n > math.MaxInt32 {
-		r.short = true
-		return 0
+func (w *wire) bytes(p *[]byte) {
+	n := len(*p)
+	if w.size(&n); w.reading {
+		*p = append([]byte(nil), w.take(n)...)
+	} else {
+		w.b = append(w.b, *p...)
 	}
-	return int(n)
 }
 
-// count reads a byte count made by the peer and keeps it within an int.
-func (r *reader) count() int {
-	n := r.u64()
-	if n > math.MaxInt32 {
-		return math.MaxInt32
-	}
-	return int(n)
-}
-
-func (r *reader) flag() bool { return r.u8() != 0 }
-
-func (r *reader) str() string { return string(r.take(r.size())) }
-
-func (r *reader) bytes() []byte {
-	p := r.take(r.size())
-	if len(p) == 0 {
-		return nil
-	}
-	return append([]byte(nil), p...)
-}
-
-func (r *reader) strs() []string {
-	n := int(r.u16())
-	var list []string
-	for range n {
-		s := r.str()
-		if r.short { // a count that promises more than the record holds must not make us loop or grow
-			return nil
+// texts moves a list. One longer than a uint16 can count is cut, which no caller within the limits reaches.
+func (w *wire) texts(list *[]string) {
+	n := uint16(min(len(*list), math.MaxUint16))
+	num(w, &n, 2)
+	for i := range int(n) {
+		if w.reading {
+			*list = append(*list, "")
 		}
-		list = append(list, s)
-	}
-	return list
-}
-
-func (r *reader) call() hw.Call {
-	return hw.Call{
-		Op: hw.Op(r.u8()), Pin: r.u16(),
-		A: int64(r.u64()), B: int64(r.u64()), C: int64(r.u64()),
-		Text: r.str(), Data: r.bytes(),
+		if w.text(&(*list)[i]); w.short { // a count that promises more than the record holds must not make us grow
+			return
+		}
 	}
 }
 
-func (r *reader) reply() hw.Reply {
-	return hw.Reply{
-		Errno: int32(r.u32()), Refusal: r.u32(),
-		Value: int64(r.u64()), Extra: int64(r.u64()),
-		Text: r.str(), Data: r.bytes(),
-	}
+func (w *wire) call(c *hw.Call) {
+	num(w, &c.Op, 1)
+	num(w, &c.Pin, 2)
+	num(w, &c.A, 8)
+	num(w, &c.B, 8)
+	num(w, &c.C, 8)
+	w.text(&c.Text)
+	w.bytes(&c.Data)
 }
 
-func (r *reader) edge() hw.Edge {
-	return hw.Edge{Pin: r.u16(), Rose: r.flag(), Lost: r.u32(), AtUS: int64(r.u64()), Label: r.str()}
+func (w *wire) reply(r *hw.Reply) {
+	num(w, &r.Errno, 4)
+	num(w, &r.Refusal, 4)
+	num(w, &r.Value, 8)
+	num(w, &r.Extra, 8)
+	w.text(&r.Text)
+	w.bytes(&r.Data)
 }
 
-func (r *reader) job() hw.Job {
-	return hw.Job{
-		Kind: hw.JobKind(r.u8()), Session: r.str(), Drop: r.strs(), Code: r.str(), Func: r.str(), Args: r.bytes(),
-		Single: r.flag(), Eval: r.flag(), MaxOutput: r.size(), Edge: r.edge(),
-	}
+func (w *wire) edge(e *hw.Edge) {
+	num(w, &e.Pin, 2)
+	w.flag(&e.Rose)
+	num(w, &e.Lost, 4)
+	num(w, &e.AtUS, 8)
+	w.text(&e.Label)
 }
 
-func (r *reader) outcome() hw.Outcome {
-	var o hw.Outcome
-	if r.flag() {
-		o.Exception = &hw.Exception{Class: r.str(), Message: r.str(), Line: r.size(), Traceback: r.str()}
+func (w *wire) job(j *hw.Job) {
+	num(w, &j.Kind, 1)
+	w.text(&j.Session)
+	w.texts(&j.Drop)
+	w.text(&j.Code)
+	w.text(&j.Func)
+	w.bytes(&j.Args)
+	w.flag(&j.Single)
+	w.flag(&j.Eval)
+	w.size(&j.MaxOutput)
+	w.edge(&j.Edge)
+}
+
+func (w *wire) outcome(o *hw.Outcome) {
+	raised := o.Exception != nil
+	if w.flag(&raised); raised {
+		if w.reading {
+			o.Exception = new(hw.Exception)
+		}
+		w.text(&o.Exception.Class)
+		w.text(&o.Exception.Message)
+		w.size(&o.Exception.Line)
+		w.text(&o.Exception.Traceback)
 	}
-	o.Value = r.bytes()
-	o.Fuel = r.u64()
-	o.Refusal = r.u32()
-	o.DroppedOut = r.count()
-	o.DroppedErr = r.count()
-	return o
+	w.bytes(&o.Value)
+	num(w, &o.Fuel, 8)
+	num(w, &o.Refusal, 4)
+	w.size(&o.DroppedOut)
+	w.size(&o.DroppedErr)
 }

@@ -59,14 +59,26 @@ type Ready struct {
 	HeapBytes uint64
 }
 
+func (r *Ready) fields(w *wire) {
+	w.text(&r.Engine)
+	w.texts(&r.Sandbox)
+	w.texts(&r.Missing)
+	num(w, &r.BootUS, 8)
+	num(w, &r.HeapBytes, 8)
+}
+
 // Run carries a job. Seq ties its Interrupt, Call, Output and Done to it.
 type Run struct {
 	Seq uint32
 	Job hw.Job
 }
 
+func (r *Run) fields(w *wire) { num(w, &r.Seq, 4); w.job(&r.Job) }
+
 // Interrupt asks for KeyboardInterrupt in job Seq; a machine that is not running that job ignores it.
 type Interrupt struct{ Seq uint32 }
+
+func (r *Interrupt) fields(w *wire) { num(w, &r.Seq, 4) }
 
 // Call is one hardware call of job Seq.
 type Call struct {
@@ -74,11 +86,17 @@ type Call struct {
 	Call hw.Call
 }
 
+func (r *Call) fields(w *wire) { num(w, &r.Seq, 4); w.call(&r.Call) }
+
 // Reply answers the machine's outstanding Call.
 type Reply struct{ Reply hw.Reply }
 
+func (r *Reply) fields(w *wire) { w.reply(&r.Reply) }
+
 // Edge is a level change for the running job.
 type Edge struct{ Edge hw.Edge }
+
+func (r *Edge) fields(w *wire) { w.edge(&r.Edge) }
 
 // Output is printed text of job Seq.
 type Output struct {
@@ -87,14 +105,20 @@ type Output struct {
 	Data   []byte
 }
 
+func (r *Output) fields(w *wire) { num(w, &r.Seq, 4); num(w, &r.Stream, 1); w.bytes(&r.Data) }
+
 // Done ends job Seq. The fields of Outcome that only the guard can know (Rung, Died, Cause, Started) are not carried.
 type Done struct {
 	Seq     uint32
 	Outcome hw.Outcome
 }
 
+func (r *Done) fields(w *wire) { num(w, &r.Seq, 4); w.outcome(&r.Outcome) }
+
 // Heartbeat says that the machine is alive; Fuel is what the running job has burnt so far.
 type Heartbeat struct{ Fuel uint64 }
+
+func (r *Heartbeat) fields(w *wire) { num(w, &r.Fuel, 8) }
 
 // Bye asks the machine to end.
 type Bye struct{}
@@ -103,10 +127,10 @@ type Bye struct{}
 // only when the record would be longer than limits.FrameBytes or rec is of another type.
 func Append(buf []byte, rec any) ([]byte, error) {
 	start := len(buf)
-	w := writer{append(buf, 0, 0, 0, 0, 0)}
-	t, err := w.record(rec)
-	if err != nil {
-		return buf, err
+	w := wire{b: append(buf, 0, 0, 0, 0, 0)}
+	t := w.write(rec)
+	if t == 0 {
+		return buf, fmt.Errorf("%w: %T", ErrUnknown, rec)
 	}
 	n := len(w.b) - start - HeaderBytes
 	if n > limits.FrameBytes {
@@ -129,85 +153,93 @@ func Length(header [HeaderBytes]byte) (int, error) {
 	return int(n), nil
 }
 
-func (w *writer) record(rec any) (Type, error) {
+// write appends the fields of rec and returns its type, 0 when it has none.
+func (w *wire) write(rec any) Type {
 	switch r := rec.(type) {
 	case *Call: // by pointer on the hot path, so that nothing escapes
-		w.u32(r.Seq)
-		w.call(&r.Call)
-		return TypeCall, nil
+		r.fields(w)
+		return TypeCall
 	case *Reply:
-		w.reply(&r.Reply)
-		return TypeReply, nil
+		r.fields(w)
+		return TypeReply
 	case Ready:
-		w.str(r.Engine)
-		w.strs(r.Sandbox)
-		w.strs(r.Missing)
-		w.u64(uint64(r.BootUS))
-		w.u64(r.HeapBytes)
-		return TypeReady, nil
+		r.fields(w)
+		return TypeReady
 	case Run:
-		w.u32(r.Seq)
-		w.job(&r.Job)
-		return TypeRun, nil
+		r.fields(w)
+		return TypeRun
 	case Interrupt:
-		w.u32(r.Seq)
-		return TypeInterrupt, nil
+		r.fields(w)
+		return TypeInterrupt
 	case Edge:
-		w.edge(&r.Edge)
-		return TypeEdge, nil
+		r.fields(w)
+		return TypeEdge
 	case Output:
-		w.u32(r.Seq)
-		w.u8(uint8(r.Stream))
-		w.bytes(r.Data)
-		return TypeOutput, nil
+		r.fields(w)
+		return TypeOutput
 	case Done:
-		w.u32(r.Seq)
-		w.outcome(&r.Outcome)
-		return TypeDone, nil
+		r.fields(w)
+		return TypeDone
 	case Heartbeat:
-		w.u64(r.Fuel)
-		return TypeHeartbeat, nil
+		r.fields(w)
+		return TypeHeartbeat
 	case Bye:
-		return TypeBye, nil
+		return TypeBye
 	}
-	return 0, fmt.Errorf("%w: %T", ErrUnknown, rec)
+	return 0
 }
 
 // Decode reads one record without its length prefix and returns one of the structs of this package, Call and Reply as
 // pointers. The result shares no memory with body.
 func Decode(body []byte) (any, error) {
-	r := reader{b: body}
-	t := Type(r.u8())
-	var rec any
-	switch t {
-	case TypeReady:
-		rec = Ready{Engine: r.str(), Sandbox: r.strs(), Missing: r.strs(), BootUS: int64(r.u64()), HeapBytes: r.u64()}
-	case TypeRun:
-		rec = Run{Seq: r.u32(), Job: r.job()}
-	case TypeInterrupt:
-		rec = Interrupt{Seq: r.u32()}
-	case TypeCall:
-		rec = &Call{Seq: r.u32(), Call: r.call()}
-	case TypeReply:
-		rec = &Reply{Reply: r.reply()}
-	case TypeEdge:
-		rec = Edge{Edge: r.edge()}
-	case TypeOutput:
-		rec = Output{Seq: r.u32(), Stream: hw.Stream(r.u8()), Data: r.bytes()}
-	case TypeDone:
-		rec = Done{Seq: r.u32(), Outcome: r.outcome()}
-	case TypeHeartbeat:
-		rec = Heartbeat{Fuel: r.u64()}
-	case TypeBye:
-		rec = Bye{}
-	default:
-		return nil, fmt.Errorf("%w: %d", ErrUnknown, t)
-	}
-	if r.short {
+	w := wire{b: body, reading: true}
+	var t Type
+	num(&w, &t, 1)
+	rec := w.read(t)
+	switch {
+	case w.short:
 		return nil, ErrShort
-	}
-	if len(r.b) > 0 {
+	case rec == nil:
+		return nil, fmt.Errorf("%w: %d", ErrUnknown, t)
+	case len(w.b) > 0:
 		return nil, ErrTrailing
 	}
 	return rec, nil
+}
+
+// read returns the record of type t that follows, nil when there is no such type.
+func (w *wire) read(t Type) any {
+	switch t {
+	case TypeReady:
+		return fresh(w, (*Ready).fields)
+	case TypeRun:
+		return fresh(w, (*Run).fields)
+	case TypeInterrupt:
+		return fresh(w, (*Interrupt).fields)
+	case TypeCall:
+		r := new(Call)
+		r.fields(w)
+		return r
+	case TypeReply:
+		r := new(Reply)
+		r.fields(w)
+		return r
+	case TypeEdge:
+		return fresh(w, (*Edge).fields)
+	case TypeOutput:
+		return fresh(w, (*Output).fields)
+	case TypeDone:
+		return fresh(w, (*Done).fields)
+	case TypeHeartbeat:
+		return fresh(w, (*Heartbeat).fields)
+	case TypeBye:
+		return Bye{}
+	}
+	return nil
+}
+
+func fresh[T any](w *wire, fields func(*T, *wire)) T {
+	var r T
+	fields(&r, w)
+	return r
 }
