@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -260,8 +261,8 @@ func (p *process) look() {
 // hear notes that the child is alive.
 func (p *process) hear() { p.heard.Store(int64(time.Since(p.born))) }
 
-// lastWords keeps the beginning and the end of what a child wrote on its standard error: a Go panic says why at the
-// beginning, a message before an orderly exit stands at the end.
+// lastWords keeps the beginning and the end of what a child wrote on its standard error: Go's runtime says why it gives up at
+// the beginning of its report, a message before an orderly exit stands at the end.
 type lastWords struct {
 	mu   sync.Mutex // guards what follows
 	head []byte
@@ -305,17 +306,18 @@ func (w *lastWords) text() string {
 	return strings.ToValidUTF8(string(w.head)+string(w.tail), "\uFFFD")
 }
 
-// line is the one line that says most.
+// reports are the beginnings of a report of Go's runtime, whose first line says most: what follows are stacks and registers.
+var reports = []string{"panic: ", "fatal error: ", "runtime: ", "runtime/cgo: ", "unexpected fault ", "SIG"}
+
+// line is the one line that says most: the first of a report of the runtime, else the last there is.
 func (w *lastWords) line() string {
 	last := ""
 	for line := range strings.Lines(w.text()) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+		if line = strings.TrimSpace(line); line != "" {
 			last = line
-			break
 		}
-		if line != "" {
-			last = line
+		if slices.ContainsFunc(reports, func(begin string) bool { return strings.HasPrefix(line, begin) }) {
+			break
 		}
 	}
 	if len(last) > limits.ReasonBytes {
