@@ -43,6 +43,9 @@ func TestStop(t *testing.T) {
 				t.Errorf("%s: got %+v", call, got)
 			}
 		}
+		if e, err := r.Configure(agent, r.h("PLAIN"), hw.ModeOut, 0, -1); err != nil || e != nil {
+			t.Errorf("asking an output to be one under the latch: got %+v %v, want nothing done and no refusal", e, err)
+		}
 		if _, err := r.Read(reader, r.h("KEY")); err != nil {
 			t.Errorf("reading under the latch: got %v", err)
 		}

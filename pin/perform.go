@@ -85,11 +85,13 @@ func (t *Table) claim(p *pin, r *request) (change, error) {
 		}
 		return c, nil
 	}
-	if err := t.open(p); err != nil {
-		return change{}, err
-	}
+	// To ask an output to be what it is already drives nothing: board.py, which says so of its pins, must not fail while the
+	// e-stop is set, or its functions would be missing after the release.
 	if !c.aim(p, r) {
 		return change{}, nil
+	}
+	if err := t.open(p); err != nil {
+		return change{}, err
 	}
 	if p.mode == hw.ModeIn && r.verb != verbOutput {
 		return change{}, refusal(p, einval, codeConflict, RuleArgument, "%s is configured as an input: make it an output first", p.name())
