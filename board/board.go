@@ -39,7 +39,7 @@ const (
 )
 
 // String returns the word of the board file.
-func (o Owner) String() string { return word(ownerWords, int(o)) }
+func (o Owner) String() string { return wordAt(ownerWords, int(o)) }
 
 // Danger grades what a wrong level on an output can do.
 type Danger uint8
@@ -52,7 +52,7 @@ const (
 )
 
 // String returns the word of the board file.
-func (d Danger) String() string { return word(dangerWords, int(d)) }
+func (d Danger) String() string { return wordAt(dangerWords, int(d)) }
 
 // Mode says who may drive the board.
 type Mode uint8
@@ -64,9 +64,9 @@ const (
 )
 
 // String returns the word of the board file.
-func (m Mode) String() string { return word(modeWords, int(m)) }
+func (m Mode) String() string { return wordAt(modeWords, int(m)) }
 
-// Words of the board file, in the order of the constants.
+// Words of the board file, in the order of the constants (of package hw for pullWords).
 var (
 	ownerWords  = []string{"system", "agent", "guard"}
 	dangerWords = []string{"low", "medium", "high"}
@@ -75,7 +75,7 @@ var (
 	pullWords   = []string{"none", "up", "down"}
 )
 
-func word(words []string, i int) string {
+func wordAt(words []string, i int) string {
 	if i < 0 || i >= len(words) {
 		return "unknown(" + strconv.Itoa(i) + ")"
 	}
@@ -189,12 +189,6 @@ func (p *Pin) Label() string {
 	return string(p.ID)
 }
 
-// HasRules reports whether anything about the output beyond its safe level must be checked when it is switched.
-func (p *Pin) HasRules() bool {
-	return p.MaxOn > 0 || p.MinOff > 0 || p.MaxRate.N > 0 || len(p.Interlock) > 0 || p.Requires != nil || p.Trip != nil ||
-		p.LeaseRequired || p.Danger == DangerHigh
-}
-
 // Bus is a bus of the board and the pins it uses.
 type Bus struct {
 	Kind  string // "i2c", "spi" or "uart"
@@ -251,12 +245,8 @@ func (d *Description) Lookup(name string) (int, bool) {
 	return i, ok
 }
 
-// Aliases returns every name that Lookup knows for pin i, the canonical id first.
-func (d *Description) Aliases(i int) []string {
-	return pinAliases(&d.Pins[i])
-}
-
-func pinAliases(p *Pin) []string {
+// Aliases returns every name that Lookup knows for the pin, the canonical id first.
+func (p *Pin) Aliases() []string {
 	names := []string{string(p.ID)}
 	if _, ok := p.ID.Number(); ok {
 		// Pin("GPIO5") and Pin.cpu.GPIO5 are how MicroPython's own ports spell chip pins, so programs use them.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 )
 
@@ -72,10 +71,10 @@ type decoder struct {
 	d    *Description
 	refs []pinRefs // by pin index
 	devs []deviceRefs
-	bus  []map[string]ref
+	bus  []map[string]*ref
 }
 
-// ref is a pin named somewhere in the file.
+// ref is a pin (or bus) named somewhere in the file.
 type ref struct {
 	name string
 	at   Pos
@@ -92,36 +91,23 @@ type deviceRefs struct{ pin, bus ref }
 
 func (dec *decoder) board(n ast.Node, open func(string) ([]byte, error)) {
 	d := dec.d
-	known := fields{
-		"board": func(n ast.Node) {
-			if s, ok := dec.text(n, "board", limits.NameBytes); ok && dec.plainName(n, "board", s) {
-				d.Name = s
-			}
-		},
-		"mode": func(n ast.Node) {
-			if i, ok := dec.word(n, "mode", modeWords); ok {
-				d.Mode = Mode(i)
-			}
-		},
-		"max_exec": func(n ast.Node) {
-			if v, ok := dec.duration(n, "max_exec", limits.MaxExecCeiling); ok {
-				d.MaxExec = v
-			}
-		},
-		"board_py": func(n ast.Node) { dec.boardPy(n, open) },
-		"pins":     func(n ast.Node) { dec.list(n, "pins", dec.pin) },
-		"buses":    func(n ast.Node) { dec.list(n, "buses", dec.oneBus) },
-		"drivers":  dec.driver,
-		"devices":  func(n ast.Node) { dec.list(n, "devices", dec.device) },
-	}
 	d.Driver = DriverSpec{Kind: "sim"}
-	dec.mapping(n, "board file", known, "board", "pins")
+	dec.mapping(n, "board file", fields{
+		"board":    dec.name(&d.Name, limits.NameBytes, plainName, "letters, digits, '_', '-' and '.'"),
+		"mode":     word(&dec.reader, &d.Mode, modeWords),
+		"max_exec": dec.duration(&d.MaxExec, limits.MaxExecCeiling),
+		"board_py": func(n ast.Node, what string) { dec.boardPy(n, what, open) },
+		"pins":     dec.list(dec.pin),
+		"buses":    dec.list(dec.oneBus),
+		"drivers":  dec.driver,
+		"devices":  dec.list(dec.device),
+	}, "board", "pins")
 }
 
 // boardPy reads the source that board_py names.
-func (dec *decoder) boardPy(n ast.Node, open func(string) ([]byte, error)) {
-	name, ok := dec.text(n, "board_py", limits.NameBytes)
-	if !ok {
+func (dec *decoder) boardPy(n ast.Node, what string, open func(string) ([]byte, error)) {
+	var name string
+	if dec.text(&name, limits.NameBytes)(n, what); name == "" {
 		return
 	}
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
@@ -140,44 +126,41 @@ func (dec *decoder) boardPy(n ast.Node, open func(string) ([]byte, error)) {
 	dec.d.BoardPyName, dec.d.BoardPy = name, src
 }
 
-func (dec *decoder) driver(n ast.Node) {
-	spec := DriverSpec{At: posOf(n)}
+func (dec *decoder) driver(n ast.Node, what string) {
 	kinds := []string{"sim", "linux", "serial"}
-	var chip, port ast.Node
-	dec.mapping(n, "drivers", fields{
-		"kind": func(n ast.Node) {
-			if i, ok := dec.word(n, "kind", kinds); ok {
-				spec.Kind = kinds[i]
-			}
-		},
-		"chip": func(n ast.Node) { chip = n; spec.Chip, _ = dec.text(n, "chip", limits.NameBytes) },
-		"port": func(n ast.Node) { port = n; spec.Port, _ = dec.text(n, "port", limits.BoardTextBytes) },
+	kind, spec := 0, DriverSpec{At: posOf(n)}
+	dec.mapping(n, what, fields{
+		"kind": word(&dec.reader, &kind, kinds),
+		"chip": dec.text(&spec.Chip, limits.NameBytes),
+		"port": dec.text(&spec.Port, limits.BoardTextBytes),
 	}, "kind")
-	if chip != nil && spec.Kind != "linux" {
-		dec.addf(posOf(chip), "chip belongs to the linux driver")
+	spec.Kind = kinds[kind]
+	if spec.Chip != "" && spec.Kind != "linux" {
+		dec.addf(spec.At, "chip belongs to the linux driver")
 	}
-	if port != nil && spec.Kind != "serial" {
-		dec.addf(posOf(port), "port belongs to the serial driver")
+	if spec.Port != "" && spec.Kind != "serial" {
+		dec.addf(spec.At, "port belongs to the serial driver")
 	}
 	dec.d.Driver = spec
 }
 
-func (dec *decoder) oneBus(n ast.Node) {
-	b := Bus{Pins: map[string]int{}, At: posOf(n)}
-	refs := map[string]ref{}
-	known := fields{"owner": func(n ast.Node) { b.Owner = dec.owner(n) }}
-	for kind := range busRoles {
-		known[kind] = func(n ast.Node) {
+func (dec *decoder) oneBus(n ast.Node, _ string) {
+	b := Bus{Owner: OwnerAgent, Pins: map[string]int{}, At: posOf(n)}
+	refs := map[string]*ref{}
+	known := fields{"owner": word(&dec.reader, &b.Owner, ownerWords)}
+	for kind, roles := range busRoles {
+		known[kind] = func(n ast.Node, what string) {
 			if b.Kind != "" {
 				dec.addf(posOf(n), "one bus cannot be %s and %s", b.Kind, kind)
 			}
 			b.Kind = kind
-			b.Index, _ = dec.integer(n, kind, 0, 31)
+			dec.integer(&b.Index, 0, 31)(n, what)
 		}
-	}
-	for _, roles := range busRoles {
 		for role := range roles {
-			known[role] = func(n ast.Node) { refs[role] = dec.ref(n, role) }
+			known[role] = func(n ast.Node, what string) {
+				refs[role] = new(ref)
+				dec.ref(refs[role])(n, what)
+			}
 		}
 	}
 	dec.mapping(n, "bus", known, "owner")
@@ -196,61 +179,51 @@ var busRoles = map[string]map[string]bool{
 	"uart": {"tx": true, "rx": true},
 }
 
-func (dec *decoder) device(n ast.Node) {
+func (dec *decoder) device(n ast.Node, _ string) {
 	dev := Device{Pin: -1, Addr: -1, At: posOf(n)}
 	var refs deviceRefs
 	dec.mapping(n, "device", fields{
-		"type": func(n ast.Node) { dev.Type, _ = dec.text(n, "type", limits.SimNameBytes) },
-		"name": func(n ast.Node) { dev.Name, _ = dec.text(n, "name", limits.SimNameBytes) },
-		"pin":  func(n ast.Node) { refs.pin = dec.ref(n, "pin") },
-		"bus": func(n ast.Node) {
-			dev.Bus, _ = dec.text(n, "bus", limits.SimNameBytes)
-			refs.bus = ref{dev.Bus, posOf(n)}
-		},
-		"addr": func(n ast.Node) { dev.Addr, _ = dec.integer(n, "addr", 0x08, 0x77) },
-		"value": func(n ast.Node) {
-			if v, ok := dec.integer(n, "value", -1<<20, 1<<20); ok {
-				dev.Value = &v
-			}
+		"type": dec.text(&dev.Type, limits.SimNameBytes),
+		"name": dec.text(&dev.Name, limits.SimNameBytes),
+		"pin":  dec.ref(&refs.pin),
+		"bus":  dec.ref(&refs.bus),
+		"addr": dec.integer(&dev.Addr, 0x08, 0x77),
+		"value": func(n ast.Node, what string) {
+			dev.Value = new(int)
+			dec.integer(dev.Value, -1<<20, 1<<20)(n, what)
 		},
 	}, "type")
+	dev.Bus = refs.bus.name
 	dec.d.Devices = append(dec.d.Devices, dev)
 	dec.devs = append(dec.devs, refs)
 }
 
-func (dec *decoder) owner(n ast.Node) Owner {
-	i, ok := dec.word(n, "owner", ownerWords)
-	if !ok {
-		return OwnerAgent
-	}
-	return Owner(i)
-}
-
-// ref reads the name of a pin, which may be a number.
-func (dec *decoder) ref(n ast.Node, what string) ref {
-	if _, ok := n.(*ast.IntegerNode); ok {
-		i, ok := dec.integer(n, what, 0, 1<<16)
-		if !ok {
-			return ref{at: posOf(n)}
+// ref reads the name of a pin or bus, which may be a number.
+func (dec *decoder) ref(to *ref) field {
+	return func(n ast.Node, what string) {
+		to.at = posOf(n)
+		if _, ok := n.(*ast.IntegerNode); !ok {
+			dec.text(&to.name, limits.NameBytes)(n, what)
+			return
 		}
-		return ref{strconv.Itoa(i), posOf(n)}
+		i := -1
+		if dec.integer(&i, 0, 1<<16)(n, what); i >= 0 {
+			to.name = strconv.Itoa(i)
+		}
 	}
-	s, _ := dec.text(n, what, limits.NameBytes)
-	return ref{s, posOf(n)}
 }
-
-// pullOf maps the order of pullWords to biases.
-func pullOf(i int) hw.Pull { return []hw.Pull{hw.PullNone, hw.PullUp, hw.PullDown}[i] }
 
 // rate reads "10/s", "6/min" or "100/h".
-func (dec *decoder) rate(n ast.Node) Rate {
-	if s, ok := n.(*ast.StringNode); ok {
-		count, unit, _ := strings.Cut(s.Value, "/")
-		v, err := strconv.Atoi(count)
-		if per, ok := rateUnits[unit]; ok && err == nil && v >= 1 && v <= limits.RateChanges && strconv.Itoa(v) == count {
-			return Rate{N: v, Per: per}
+func (dec *decoder) rate(to *Rate) field {
+	return func(n ast.Node, _ string) {
+		if s, ok := n.(*ast.StringNode); ok {
+			count, unit, _ := strings.Cut(s.Value, "/")
+			v, err := strconv.Atoi(count)
+			if per, ok := rateUnits[unit]; ok && err == nil && v >= 1 && v <= limits.RateChanges && strconv.Itoa(v) == count {
+				*to = Rate{N: v, Per: per}
+				return
+			}
 		}
+		dec.addf(posOf(n), "max_rate is 1 to %d changes per %s, such as 10/s", limits.RateChanges, strings.Join(sortedKeys(rateUnits), ", "))
 	}
-	dec.addf(posOf(n), "max_rate is 1 to %d changes per %s, such as 10/s", limits.RateChanges, strings.Join(sortedKeys(rateUnits), ", "))
-	return Rate{}
 }

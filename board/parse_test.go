@@ -143,7 +143,7 @@ func TestParseProblems(t *testing.T) {
 		{"device-both", "bus: i2c0", "bus: i2c0, pin: LED", "28:5: device aht20 hangs on a pin or on a bus"},
 		{"device-system", "{type: led, pin: LED}", "{type: led, pin: BOOT}", "27:22: device led hangs on BOOT, a system pin"},
 		{"devices-linux", "buses:", "drivers: {kind: linux, chip: gpiochip0}\nbuses:", "28:5: devices are for the simulated board"},
-		{"chip-sim", "buses:", "drivers: {kind: sim, chip: gpiochip0}\nbuses:", "24:28: chip belongs to the linux driver"},
+		{"chip-sim", "buses:", "drivers: {kind: sim, chip: gpiochip0}\nbuses:", "24:10: chip belongs to the linux driver"},
 		{"max-exec", "board: small", "board: small\nmax_exec: 11m", "2:11: max_exec must be a time above 0 and up to 10m0s"},
 		{"board-py-missing", "board: small", "board: small\nboard_py: board.py", "2:11: board_py: board.py is not at hand"},
 		{"board-py-path", "board: small", "board: small\nboard_py: ../board.py", "2:11: board_py names a file beside"},
@@ -264,7 +264,7 @@ func TestLookupIsExact(t *testing.T) {
 			t.Errorf("Lookup(%q): got pin %s, want none", name, d.Pins[i].Label())
 		}
 	}
-	if got, want := d.Aliases(3), []string{"5", "GPIO5", "LED"}; !cmp.Equal(got, want) {
+	if got, want := d.Pins[3].Aliases(), []string{"5", "GPIO5", "LED"}; !cmp.Equal(got, want) {
 		t.Errorf("aliases of LED: got %v want %v", got, want)
 	}
 }
@@ -294,7 +294,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for i := range d.Pins {
 			p := &d.Pins[i]
-			for _, a := range d.Aliases(i) {
+			for _, a := range d.Pins[i].Aliases() {
 				if j, ok := d.Lookup(a); !ok || j != i {
 					t.Fatalf("alias %q of pin %d means %d", a, i, j)
 				}

@@ -42,7 +42,7 @@ func (dec *decoder) names() {
 		if p.ID == "" {
 			continue // already a problem
 		}
-		for _, alias := range pinAliases(p) {
+		for _, alias := range p.Aliases() {
 			if j, ok := d.aliases[alias]; ok && j != i {
 				dec.addf(p.At, "%q already means the pin on line %d", alias, d.Pins[j].At.Line)
 				break
@@ -156,7 +156,7 @@ func insert(list []int, v int) []int {
 }
 
 // checkBus resolves a bus's lines. used remembers the bus of each pin.
-func (dec *decoder) checkBus(b *Bus, refs map[string]ref, used map[int]string) {
+func (dec *decoder) checkBus(b *Bus, refs map[string]*ref, used map[int]string) {
 	roles := busRoles[b.Kind]
 	need := map[string]Caps{"i2c": CapI2C, "spi": CapSPI, "uart": CapUART}[b.Kind]
 	for _, other := range dec.d.Buses {
@@ -176,7 +176,7 @@ func (dec *decoder) checkBus(b *Bus, refs map[string]ref, used map[int]string) {
 			dec.addf(r.at, "%s has no line %q", b.Name(), role)
 			continue
 		}
-		i := dec.find(r, b.Name(), role)
+		i := dec.find(*r, b.Name(), role)
 		if i < 0 {
 			continue
 		}

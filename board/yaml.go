@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,8 +44,8 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// reader turns YAML nodes into values and collects problems. Each method reports what it does not like and then returns
-// false, so that reading goes on and every problem is found in one pass.
+// reader turns YAML nodes into values and collects problems. It reports what it does not like and reads on, so that every
+// problem is found in one pass.
 type reader struct {
 	file     string
 	problems Problems
@@ -145,15 +147,19 @@ func (r *reader) document(src []byte) (body ast.Node) {
 	return body
 }
 
-// fields maps the keys of a mapping to what reads their values.
-type fields map[string]func(ast.Node)
+// field reads the value of a key into where it belongs; what is the key, for messages. A value that cannot be read is a problem
+// and leaves things as they were: no description is returned then.
+type field func(n ast.Node, what string)
+
+// fields says how the value of each key of a mapping is read.
+type fields map[string]field
 
 // mapping reads a mapping strictly: what says what it is, required keys must be there.
-func (r *reader) mapping(n ast.Node, what string, known fields, required ...string) bool {
+func (r *reader) mapping(n ast.Node, what string, known fields, required ...string) {
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
 		r.addf(posOf(n), "%s must be a mapping, not %s", what, kindOf(n))
-		return false
+		return
 	}
 	seen := make(map[string]bool, len(m.Values))
 	for _, v := range m.Values {
@@ -169,27 +175,18 @@ func (r *reader) mapping(n ast.Node, what string, known fields, required ...stri
 		case seen[key.Value]:
 			r.addf(posOf(key), "%s: key %q stands twice", what, key.Value)
 		default:
-			read(v.Value)
+			read(v.Value, key.Value)
 		}
 		seen[key.Value] = true
 	}
 	for _, key := range required {
 		if !seen[key] {
 			r.addf(posOf(n), "%s: %q is missing", what, key)
-			ok = false
 		}
 	}
-	return ok
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // kindOf says what a node is, for messages.
 func kindOf(n ast.Node) string {
@@ -215,90 +212,124 @@ func kindOf(n ast.Node) string {
 	}
 }
 
-// list calls each for every element of a list.
-func (r *reader) list(n ast.Node, what string, each func(ast.Node)) {
-	s, ok := n.(*ast.SequenceNode)
-	if !ok {
-		r.addf(posOf(n), "%s must be a list, not %s", what, kindOf(n))
-		return
-	}
-	for _, v := range s.Values {
-		each(v)
+// list reads a list, each element by each.
+func (r *reader) list(each field) field {
+	return func(n ast.Node, what string) {
+		s, ok := n.(*ast.SequenceNode)
+		if !ok {
+			r.addf(posOf(n), "%s must be a list, not %s", what, kindOf(n))
+			return
+		}
+		for _, v := range s.Values {
+			each(v, what)
+		}
 	}
 }
 
 // text reads a string of 1 to most bytes.
-func (r *reader) text(n ast.Node, what string, most int) (string, bool) {
-	s, ok := n.(*ast.StringNode)
-	if !ok {
-		r.addf(posOf(n), "%s must be text, not %s", what, kindOf(n))
-		return "", false
+func (r *reader) text(to *string, most int) field {
+	return func(n ast.Node, what string) {
+		s, ok := n.(*ast.StringNode)
+		switch {
+		case !ok:
+			r.addf(posOf(n), "%s must be text, not %s", what, kindOf(n))
+		case s.Value == "" || len(s.Value) > most:
+			r.addf(posOf(n), "%s must have 1 to %d bytes", what, most)
+		default:
+			*to = s.Value
+		}
 	}
-	if s.Value == "" || len(s.Value) > most {
-		r.addf(posOf(n), "%s must have 1 to %d bytes", what, most)
-		return "", false
-	}
-	return s.Value, true
 }
 
-// word reads one of words and returns its index.
-func (r *reader) word(n ast.Node, what string, words []string) (int, bool) {
-	if s, ok := n.(*ast.StringNode); ok {
-		if i := slices.Index(words, s.Value); i >= 0 {
-			return i, true
+// Forms of names.
+var (
+	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)      // of Python, where pins become attributes
+	plainName  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`) // safe in a file name, an address and a log
+)
+
+// name reads a text of one of the forms of names, which must says in words.
+func (r *reader) name(to *string, most int, form *regexp.Regexp, must string) field {
+	return func(n ast.Node, what string) {
+		var s string
+		if r.text(&s, most)(n, what); s == "" {
+			return
 		}
-		r.addf(posOf(n), "%s is one of %s, not %q", what, strings.Join(words, ", "), s.Value)
-		return 0, false
+		if !form.MatchString(s) {
+			r.addf(posOf(n), "%s %q must be %s", what, s, must)
+			return
+		}
+		*to = s
 	}
-	r.addf(posOf(n), "%s is one of %s, not %s", what, strings.Join(words, ", "), kindOf(n))
-	return 0, false
+}
+
+// word reads one of words as its index.
+func word[T ~uint8 | ~int](r *reader, to *T, words []string) field {
+	return func(n ast.Node, what string) {
+		got := kindOf(n)
+		if s, ok := n.(*ast.StringNode); ok {
+			if i := slices.Index(words, s.Value); i >= 0 {
+				*to = T(i)
+				return
+			}
+			got = strconv.Quote(s.Value)
+		}
+		r.addf(posOf(n), "%s is one of %s, not %s", what, strings.Join(words, ", "), got)
+	}
 }
 
 // integer reads a number from least to most. Hexadecimal counts, as data sheets give addresses so; octal does not, since 010
 // means two different numbers to two readers.
-func (r *reader) integer(n ast.Node, what string, least, most int) (int, bool) {
-	if i, ok := n.(*ast.IntegerNode); ok {
-		text := i.Token.Value
-		v, err := strconv.ParseInt(text, 0, 32)
-		plain := text == "0" || !strings.HasPrefix(strings.TrimPrefix(text, "-"), "0") || strings.HasPrefix(text, "0x")
-		if err == nil && plain && !strings.Contains(text, "_") && int(v) >= least && int(v) <= most {
-			return int(v), true
+func (r *reader) integer(to *int, least, most int) field {
+	return func(n ast.Node, what string) {
+		if i, ok := n.(*ast.IntegerNode); ok {
+			text := i.Token.Value
+			v, err := strconv.ParseInt(text, 0, 32)
+			plain := text == "0" || !strings.HasPrefix(strings.TrimPrefix(text, "-"), "0") || strings.HasPrefix(text, "0x")
+			if err == nil && plain && !strings.Contains(text, "_") && int(v) >= least && int(v) <= most {
+				*to = int(v)
+				return
+			}
 		}
+		r.addf(posOf(n), "%s must be a whole number from %d to %d", what, least, most)
 	}
-	r.addf(posOf(n), "%s must be a whole number from %d to %d", what, least, most)
-	return 0, false
 }
 
 // number reads a finite number.
-func (r *reader) number(n ast.Node, what string) (float64, bool) {
-	switch n.(type) {
-	case *ast.IntegerNode, *ast.FloatNode:
-		v, err := strconv.ParseFloat(n.GetToken().Value, 64)
-		if err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
-			return v, true
+func (r *reader) number(to **float64) field {
+	return func(n ast.Node, what string) {
+		switch n.(type) {
+		case *ast.IntegerNode, *ast.FloatNode:
+			v, err := strconv.ParseFloat(n.GetToken().Value, 64)
+			if err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
+				*to = &v
+				return
+			}
 		}
+		r.addf(posOf(n), "%s must be a number", what)
 	}
-	r.addf(posOf(n), "%s must be a number", what)
-	return 0, false
 }
 
 // boolean reads true or false.
-func (r *reader) boolean(n ast.Node, what string) (value, ok bool) {
-	b, ok := n.(*ast.BoolNode)
-	if !ok {
-		r.addf(posOf(n), "%s must be true or false, not %s", what, kindOf(n))
-		return false, false
+func (r *reader) boolean(to *bool) field {
+	return func(n ast.Node, what string) {
+		b, ok := n.(*ast.BoolNode)
+		if !ok {
+			r.addf(posOf(n), "%s must be true or false, not %s", what, kindOf(n))
+			return
+		}
+		*to = b.Value
 	}
-	return b.Value, true
 }
 
 // duration reads a time such as 30s, from more than nothing to most.
-func (r *reader) duration(n ast.Node, what string, most time.Duration) (time.Duration, bool) {
-	if s, ok := n.(*ast.StringNode); ok {
-		if d, err := time.ParseDuration(s.Value); err == nil && d > 0 && d <= most {
-			return d, true
+func (r *reader) duration(to *time.Duration, most time.Duration) field {
+	return func(n ast.Node, what string) {
+		if s, ok := n.(*ast.StringNode); ok {
+			if d, err := time.ParseDuration(s.Value); err == nil && d > 0 && d <= most {
+				*to = d
+				return
+			}
 		}
+		r.addf(posOf(n), "%s must be a time above 0 and up to %s, such as 500ms or 30s", what, most)
 	}
-	r.addf(posOf(n), "%s must be a time above 0 and up to %s, such as 500ms or 30s", what, most)
-	return 0, false
 }

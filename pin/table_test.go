@@ -142,7 +142,7 @@ func TestSystemPinsByEveryAlias(t *testing.T) {
 		if p.Owner != board.OwnerSystem {
 			continue
 		}
-		for _, alias := range d.Aliases(i) {
+		for _, alias := range d.Pins[i].Aliases() {
 			_, err := r.Resolve(alias)
 			got := refused(t, err, RuleSystemPin)
 			if got.Errno != 13 || got.Code != "denied" || got.Resource != p.Label() || len(got.Nearest) != 3 {
