@@ -1,0 +1,520 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pal-terminal/pal/hw"
+	"github.com/pal-terminal/pal/hw/hwtest"
+	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/pin"
+	"github.com/pal-terminal/pal/protocol"
+)
+
+// everything is one valid request of each type that the product knows, with the scope it needs; "" is none, "human" a class.
+var everything = []struct{ scope, message string }{
+	{"", `{"id":"x","type":"hello","client":"c"}`},
+	{"", `{"id":"x","type":"ping"}`},
+	{"", `{"id":"x","type":"stop"}`},
+	{"human", `{"id":"x","type":"estop_clear"}`},
+	{"exec", `{"id":"x","code":"ok"}`},
+	{"exec", `{"id":"x","type":"exec","code":"ok"}`},
+	{"exec", `{"id":"x","type":"interrupt","target":"nothing"}`},
+	{"exec", `{"id":"x","type":"reset"}`},
+	{"exec", `{"id":"x","type":"reset","session":"none"}`},
+	{"read", `{"id":"x","type":"fetch","target":"nothing"}`},
+	{"read", `{"id":"x","type":"result","target":"nothing"}`},
+	{"read", `{"id":"x","type":"describe"}`},
+	{"read", `{"id":"x","type":"status"}`},
+	{"read", `{"id":"x","type":"status","task_id":"t"}`},
+	{"read", `{"id":"x","type":"pins"}`},
+	{"read", `{"id":"x","type":"pin_read","pin":"TEMP_ADC"}`},
+	{"read", `{"id":"x","type":"pin_read","pin":"BUTTON"}`},
+	{"read", `{"id":"x","type":"pin_read","pin":"nothing"}`},
+	{"read", `{"id":"x","type":"board","op":"show"}`},
+	{"read", `{"id":"x","type":"board","op":"source"}`},
+	{"read", `{"id":"x","type":"subscribe","events":["nothing"]}`},
+	{"read", `{"id":"x","type":"unsubscribe"}`},
+	{"actuate", `{"id":"x","type":"pin_set","pin":"LED","value":0}`},
+	{"admin", `{"id":"x","type":"token","op":"ls"}`},
+	{"admin", `{"id":"x","type":"token","op":"revoke","name":"nobody"}`},
+	{"admin", `{"id":"x","type":"token","op":"create","name":"Bad Name"}`},
+	{"admin", `{"id":"x","type":"sim","op":"ls"}`},
+	{"admin", `{"id":"x","type":"conn","op":"ls"}`},
+	{"admin", `{"id":"x","type":"conn","op":"kick"}`},
+	{"admin", `{"id":"x","type":"conn","op":"kick","conn":999}`},
+	{"later", `{"id":"x","type":"tool","tool":"t"}`},
+}
+
+// answered sends a message and returns the code of its answer.
+func (c *client) answered(message string) protocol.Code {
+	c.t.Helper()
+	c.send(message)
+	a := c.read()
+	if id := a.Head().ID; id == nil || *id != "x" {
+		c.t.Errorf("answer to %s: got %+v, want its id", message, a.Head())
+	}
+	if res, ok := a.(*protocol.Result); ok {
+		return res.Code
+	}
+	return ""
+}
+
+func TestScopes(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		for name, who := range map[string]struct {
+			class  identity.Class
+			scopes []identity.Scope
+		}{
+			"reader":   {identity.Agent, []identity.Scope{identity.Read}},
+			"runner":   {identity.Agent, []identity.Scope{identity.Exec}},
+			"driver":   {identity.Service, []identity.Scope{identity.Actuate}},
+			"admin":    {identity.Service, []identity.Scope{identity.Admin}},
+			"person":   {identity.Human, []identity.Scope{identity.Read}},
+			"everyone": {identity.Human, []identity.Scope{identity.Read, identity.Exec, identity.Actuate, identity.Admin}},
+		} {
+			token := r.token(name, who.class, who.scopes...)
+			for _, req := range everything {
+				c := r.dial(token)
+				got := c.answered(req.message)
+				may := req.scope == "" || req.scope == "human" && who.class == identity.Human || slices.Contains(who.scopes, identity.Scope(req.scope))
+				switch {
+				case req.scope == "later":
+					if got != protocol.CodeUnavailable {
+						t.Errorf("%s sends %s: got %q, want %q", name, req.message, got, protocol.CodeUnavailable)
+					}
+				case may == (got == protocol.CodeDenied):
+					t.Errorf("%s sends %s: got code %q, allowed %v", name, req.message, got, may)
+				}
+				c.leave()
+			}
+		}
+		// Without an identity there is nothing but hello.
+		for _, req := range everything {
+			c := r.dial("")
+			if got := c.answered(req.message); got != protocol.CodeUnauthorized {
+				t.Errorf("nobody sends %s: got %q, want %q", req.message, got, protocol.CodeUnauthorized)
+			}
+			c.leave()
+		}
+	})
+}
+
+func TestHello(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		hello := func(c *client, h protocol.Hello, want protocol.Code) *protocol.Welcome {
+			t.Helper()
+			c.request("hello", "h", &h)
+			a := c.read()
+			if want == "" {
+				w, ok := a.(*protocol.Welcome)
+				if !ok {
+					t.Fatalf("hello %+v: got %+v, want welcome", h, a)
+				}
+				return w
+			}
+			if res, ok := a.(*protocol.Result); !ok || res.Code != want {
+				t.Errorf("hello %+v: got %+v, want %q", h, a, want)
+			}
+			return nil
+		}
+		c := r.dial("")
+		hello(c, protocol.Hello{}, protocol.CodeUnauthorized)
+		hello(c, protocol.Hello{Token: "pal_wrong"}, protocol.CodeUnauthorized)
+		hello(c, protocol.Hello{Token: r.bot, Terminal: "another"}, protocol.CodeNotFound)
+		c.request("status", "s", nil)
+		c.wantCode("s", protocol.CodeUnauthorized)
+		if w := hello(c, protocol.Hello{Token: r.bot, Terminal: "rig", Client: "a"}, ""); w.Actor.Name != identity.LocalAgent || w.Terminal != "rig" || w.Conn == 0 || w.Limits["code_bytes"] != limits.CodeBytes {
+			t.Errorf("welcome: got %+v", w)
+		}
+		hello(c, protocol.Hello{Token: r.human}, protocol.CodeDenied) // nobody becomes somebody else
+		hello(c, protocol.Hello{Token: r.bot, Client: "b"}, "")
+		if w := r.core.slots.list()[0].who.Load(); w.client != "b" || w.actor.Name != identity.LocalAgent {
+			t.Errorf("got %+v, want the agent under its new client name", w)
+		}
+		hello(c, protocol.Hello{}, "") // identified already; its name stays
+		time.Sleep(10 * limits.HelloTimeout)
+		c.exec("1", "ok")
+		c.wantCode("1", "")
+
+		silent, mumbling := r.dial(""), r.dial("")
+		start := time.Now()
+		mumbling.send(`{"type":"ping"}`)
+		silent.wantCut("no hello")
+		if took := time.Since(start); took != limits.HelloTimeout {
+			t.Errorf("silent peer: cut after %v, want %v", took, limits.HelloTimeout)
+		}
+		mumbling.wantCut("no hello")
+		wrong := r.dial("pal_wrong")
+		if res, ok := wrong.read().(*protocol.Result); !ok || res.Code != protocol.CodeUnauthorized || res.ID != nil {
+			t.Errorf("wrong token in the carrier: got %+v, want unauthorized", res)
+		}
+		wrong.wantCut("not known")
+	})
+}
+
+func TestNoAuth(t *testing.T) {
+	anybody := &identity.Actor{Name: "anybody", Class: identity.Agent, Scopes: []identity.Scope{identity.Exec}}
+	bubble(t, options{noAuth: anybody}, func(t *testing.T, r *rig) {
+		c := r.dial("")
+		c.exec("1", "ok")
+		c.wantCode("1", "")
+		c.request("hello", "2", &protocol.Hello{Token: r.human})
+		c.wantCode("2", protocol.CodeDenied)
+		check(t, r.core.Admit(Peer{}))
+	})
+}
+
+func TestPlaces(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		var regular []*client
+		for range limits.Connections {
+			c := r.dial(r.bot)
+			c.request("ping", "p", nil)
+			c.read()
+			regular = append(regular, c)
+		}
+		// The two beyond the limit may stop, and not stay.
+		start := time.Now()
+		reserved := []*client{r.dial(r.bot), r.dial("")}
+		reserved[1].request("hello", "h", &protocol.Hello{Token: r.bot})
+		if _, ok := reserved[1].read().(*protocol.Welcome); !ok {
+			t.Error("hello on a reserved place: got no welcome")
+		}
+		for _, c := range reserved {
+			for _, req := range everything {
+				want := protocol.CodeBusy
+				for _, typ := range []string{"hello", "ping", "stop", `"type":"status"}`} {
+					if strings.Contains(req.message, typ) && !strings.Contains(req.message, "estop") {
+						want = ""
+					}
+				}
+				if strings.Contains(req.message, "task_id") {
+					want = protocol.CodeUnavailable
+				}
+				if got := c.answered(req.message); got != want {
+					t.Errorf("reserved place sends %s: got %q, want %q", req.message, got, want)
+				}
+			}
+		}
+		for range 3 {
+			c := r.dial(r.bot)
+			if res := c.read().(*protocol.Result); res.Code != protocol.CodeBusy {
+				t.Errorf("one more: got %+v, want busy", res)
+			}
+			c.wantCut("taken")
+		}
+		wantRefusal(t, "admit", r.core.Admit(Peer{Credential: r.bot}), protocol.CodeBusy)
+		wantStrings(t, "events", r.seen("connections_refused"), `{"total":1}`) // one a second
+		late := r.dial("")
+		late.request("hello", "h", &protocol.Hello{Token: r.bot})
+		late.wantCode("h", protocol.CodeBusy)
+		late.wantCut("taken")
+		for _, c := range reserved {
+			c.wantCut("for stop and status")
+		}
+		if took := time.Since(start); took != limits.ReservedLife {
+			t.Errorf("reserved places: cut after %v, want %v", took, limits.ReservedLife)
+		}
+		r.core.Admit(Peer{Credential: r.bot}) //nolint:errcheck // there is room
+		check(t, r.core.Admit(Peer{Credential: r.bot}))
+		regular[0].leave()
+		synctest.Wait()
+		again := r.dial(r.bot)
+		again.exec("1", "ok")
+		again.wantCode("1", "")
+		time.Sleep(2 * limits.ReservedLife)
+		again.exec("2", "ok")
+		again.wantCode("2", "")
+	})
+}
+
+func wantRefusal(t *testing.T, what string, err error, want protocol.Code) {
+	t.Helper()
+	e, ok := errors.AsType[*protocol.Error](err)
+	if !ok || e.Code != want {
+		t.Errorf("%s: got %v, want %q", what, err, want)
+	}
+}
+
+func TestUnidentifiedPlaces(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		var strangers []*client
+		for range limits.Unidentified {
+			strangers = append(strangers, r.dial(""))
+		}
+		synctest.Wait()
+		wantRefusal(t, "admit", r.core.Admit(Peer{}), protocol.CodeBusy)
+		r.dial("").wantCut("taken")
+		// Strangers take no place from those with a name.
+		check(t, r.core.Admit(Peer{Credential: r.bot}))
+		c := r.dial(r.bot)
+		c.exec("1", "ok")
+		c.wantCode("1", "")
+		strangers[0].request("hello", "h", &protocol.Hello{Token: r.bot})
+		strangers[0].read()
+		check(t, r.core.Admit(Peer{}))
+		wantRefusal(t, "admit with a wrong token", r.core.Admit(Peer{Credential: "pal_wrong"}), protocol.CodeUnauthorized)
+	})
+}
+
+func TestRevoke(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		h := r.hold("hold")
+		admin := r.dial(r.human)
+		open := func(token, name string) []*client {
+			t.Helper()
+			a, b := r.dial(token, name), r.dial("")
+			b.request("hello", "h", &protocol.Hello{Token: token})
+			b.read()
+			a.exec("0", hwtest.Keep)
+			a.wantCode("0", "")
+			a.request("exec", "1", &protocol.Exec{Code: "hold", Detach: true, TimeoutMS: ms(300_000)}) // nor may what was detached go on
+			<-h.running
+			b.request("exec", "2", &protocol.Exec{Code: "never", Detach: true})
+			synctest.Wait()
+			return []*client{a, b}
+		}
+		gone := func(what string, clients []*client) {
+			t.Helper()
+			for _, c := range clients {
+				c.wantCut("revoked or has expired")
+			}
+			synctest.Wait()
+			if s := r.core.snapshot.Load(); s.running != nil || s.waiting != 0 {
+				t.Errorf("%s: got %+v running and %d waiting, want nothing", what, s.running, s.waiting)
+			}
+			if n := len(r.core.slots.list()); n != 1 {
+				t.Errorf("%s: got %d connections, want the admin's", what, n)
+			}
+			if got := r.core.queue.sessions.names; len(got) != 0 {
+				t.Errorf("%s: got sessions %v, want none", what, got)
+			}
+		}
+		clients := open(r.token("temp", identity.Agent, identity.Read, identity.Exec), "first")
+		admin.request("token", "1", &protocol.Token{Op: "revoke", Name: "temp"})
+		if _, ok := admin.read().(*protocol.Tokens); !ok {
+			t.Error("revoke: got no list of tokens")
+		}
+		gone("revoked", clients)
+
+		token, _, err := r.identity.Create("temp", identity.Agent, []identity.Scope{identity.Read, identity.Exec}, false, time.Minute)
+		check(t, err)
+		// Whoever has the name next does not find what the last one left.
+		c := r.dial(token)
+		c.exec("1", hwtest.Show)
+		c.wantCode("1", protocol.CodePythonError)
+		c.leave()
+		start := time.Now()
+		clients = open(token, "second")
+		gone("expired", clients)
+		if took := time.Since(start); took < time.Minute || took > time.Minute+limits.TokenSweep {
+			t.Errorf("expired: cut after %v, want a minute and no more than %v", took, limits.TokenSweep)
+		}
+		if got := r.agent.codes(); slices.Contains(got, "never") {
+			t.Errorf("ran %q, want nothing of a revoked actor", got)
+		}
+	})
+}
+
+func TestKick(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		h := r.hold("hold")
+		admin, c := r.dial(r.human), r.dial(r.bot, "maker")
+		c.exec("1", "hold")
+		<-h.running
+		admin.request("conn", "1", &protocol.Conn{Op: "ls"})
+		list := admin.read().(*protocol.Conns).Conns
+		if len(list) != 2 || !list[0].Self || list[1].Client != "maker" || list[1].Actor != identity.LocalAgent || list[1].Requests != 1 {
+			t.Fatalf("connections: got %+v, want the admin's and the agent's", list)
+		}
+		admin.request("conn", "2", &protocol.Conn{Op: "kick", Conn: &list[1].Conn})
+		if left := admin.read().(*protocol.Conns).Conns; len(left) != 1 {
+			t.Errorf("after the kick: got %+v, want the admin's own", left)
+		}
+		c.wantCut("cut by local-human")
+		synctest.Wait()
+		again := r.dial(r.bot, "maker")
+		again.request("fetch", "f", &protocol.Target{Target: "1"})
+		if res := again.wantCode("1", protocol.CodeInterrupted); !strings.Contains(res.Message, "cut by") {
+			t.Errorf("what it ran: got %q, want it interrupted with the reason", res.Message)
+		}
+	})
+}
+
+// hungLink is a peer that sends what it is given and reads nothing.
+type hungLink struct {
+	in     chan string
+	closed chan string
+}
+
+func (l *hungLink) Read(ctx context.Context) ([]byte, error) {
+	select {
+	case m := <-l.in:
+		return []byte(m), nil
+	case <-l.closed:
+		return nil, errors.New("closed")
+	}
+}
+
+func (l *hungLink) Write(ctx context.Context, _ []byte) error { <-ctx.Done(); return ctx.Err() }
+func (l *hungLink) Close(string) error                       { close(l.closed); return nil }
+
+func TestSlowReader(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		serve := func() (*hungLink, chan error) {
+			l, ended := &hungLink{in: make(chan string), closed: make(chan string)}, make(chan error, 1)
+			go func() { ended <- r.core.Serve(context.Background(), l, Peer{Credential: r.bot}) }()
+			return l, ended
+		}
+		// One that takes nothing for too long.
+		l, ended := serve()
+		start := time.Now()
+		l.in <- `{"type":"ping"}`
+		if err := <-ended; !strings.Contains(fmt.Sprint(err), "write") || time.Since(start) != limits.ConnWriteTimeout {
+			t.Errorf("peer that reads nothing: got %v after %v, want it cut after %v", err, time.Since(start), limits.ConnWriteTimeout)
+		}
+		// One whose results pile up meanwhile.
+		l, ended = serve()
+		start = time.Now()
+		sent := 0
+		for done := false; !done; {
+			select {
+			case l.in <- `{"code":"ok"}`:
+				sent++
+				synctest.Wait()
+			case err := <-ended:
+				done = true
+				if !strings.Contains(err.Error(), "not read") {
+					t.Errorf("results that pile up: got %v, want the connection cut", err)
+				}
+			}
+		}
+		if sent > limits.ConnWriteQueue+3 || time.Since(start) > limits.ConnCloseTimeout {
+			t.Errorf("got %d results taken in %v, want no more than about %d and a quick end", sent, time.Since(start), limits.ConnWriteQueue)
+		}
+		// Asking and not reading only slows down who does it: half the queue is kept for results.
+		l, ended = serve()
+		synctest.Wait()
+		for i := range limits.ConnWriteQueue/2 + 2 {
+			select {
+			case l.in <- `{"type":"ping"}`:
+			default:
+				t.Fatalf("ping %d was not taken", i)
+			}
+			synctest.Wait()
+		}
+		select {
+		case l.in <- `{"type":"ping"}`:
+			t.Error("a ping more than the queue has room for was taken")
+		default:
+		}
+		if err := <-ended; !strings.Contains(err.Error(), "write") {
+			t.Errorf("got %v, want the peer cut for reading nothing", err)
+		}
+	})
+}
+
+// A client that reads slowly and asks for much gets every answer.
+func TestPatientReader(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		c := r.dial(r.bot)
+		h := r.hold("hold")
+		c.exec("first", "hold")
+		<-h.running
+		for i := range limits.RequestsPerConn {
+			c.exec(fmt.Sprint(i), "ok")
+		}
+		const pings = 3 * limits.ConnWriteQueue
+		go func() {
+			for range pings {
+				c.send(`{"type":"ping"}`)
+			}
+		}()
+		synctest.Wait()
+		close(h.release)
+		results, pongs := 0, 0
+		for results < limits.RequestsPerConn+1 || pongs < pings {
+			time.Sleep(limits.ConnWriteTimeout / 100)
+			switch c.read().(type) {
+			case *protocol.Result:
+				results++
+			case *protocol.Pong:
+				pongs++
+			}
+		}
+	})
+}
+
+func TestBadMessages(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		c := r.dial(r.bot)
+		for _, test := range []struct {
+			message string
+			want    protocol.Code
+		}{
+			{``, protocol.CodeBadJSON},
+			{`{`, protocol.CodeBadJSON},
+			{"\xff", protocol.CodeBadJSON},
+			{`{"type":"ping","TYPE":"stop"}`, protocol.CodeBadJSON},
+			{`{"type":"nonsense"}`, protocol.CodeBadRequest},
+			{`{"version":"2","type":"ping"}`, protocol.CodeUnsupportedVersion},
+			{`{"code":"` + strings.Repeat("x", limits.MessageBytes) + `"}`, protocol.CodeTooLarge},
+			{`{"code":"` + strings.Repeat("x", limits.CodeBytes+1) + `"}`, protocol.CodeTooLarge},
+		} {
+			c.send(test.message)
+			if res, ok := c.read().(*protocol.Result); !ok || !res.Error || res.Code != test.want {
+				t.Errorf("%.40q: got %+v, want %q", test.message, res, test.want)
+			}
+		}
+		c.exec("1", "ok") // and goes on
+		c.wantCode("1", "")
+	})
+}
+
+func TestSubscribe(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		c := r.dial(r.bot)
+		zero := uint64(0)
+		c.request("subscribe", "1", &protocol.Subscribe{Events: []string{"boot", "estop"}, Since: &zero})
+		if ack := c.ack("1"); ack.Seq != 1 {
+			t.Errorf("ack: got seq %d, want that of boot", ack.Seq)
+		}
+		boot, ok := c.read().(*protocol.Event)
+		if !ok || boot.Event != "boot" || *boot.ID != "evt_1" || !strings.Contains(string(boot.Data), `"pins":[`) {
+			t.Errorf("got %+v, want boot with its pins", boot)
+		}
+		r.core.Notice(MachineAgent, hw.Notice{Kind: hw.NoticeWarning}) // not asked for
+		r.core.Stop("somebody", "why")
+		if ev := c.read().(*protocol.Event); ev.Event != "estop" || ev.Dropped != 0 {
+			t.Errorf("got %+v, want estop", ev)
+		}
+		r.events.Pin(pin.Event{Kind: pin.EventTrip, Pin: "1", Name: "TEMP", Level: 1, Value: 3, Cause: "trip", Text: "hot"})
+		r.events.Pin(pin.Event{Kind: pin.EventOutputSafe, Cause: pin.CauseStart})
+		c.request("subscribe", "2", &protocol.Subscribe{})
+		c.ack("2")
+		r.press("BUTTON") // nobody watches it
+		r.core.Stop("somebody", "again")
+		if ev := c.read().(*protocol.Event); ev.Event != "estop" {
+			t.Errorf("got %+v, want only what came since", ev)
+		}
+		c.request("unsubscribe", "3", &protocol.Subscribe{})
+		c.ack("3")
+		r.core.Stop("somebody", "once more")
+		c.request("ping", "4", nil)
+		if _, ok := c.read().(*protocol.Pong); !ok {
+			t.Error("unsubscribed: got an event")
+		}
+		wantStrings(t, "trip", r.seen("trip"), `{"cause":"trip","name":"TEMP","pin":"1","reading":3,"text":"hot","value":1}`)
+		if n := len(r.events.wakes); n != 0 {
+			t.Errorf("got %d readers left, want none", n)
+		}
+	})
+}
