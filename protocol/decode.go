@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -36,6 +37,9 @@ func Decode(msg []byte) (*Request, error) {
 		}
 	}
 	decode, ok := bodies[req.Type]
+	if !ok && slices.Contains(later, req.Type) {
+		decode, ok = decodeUnavailable, true
+	}
 	if !ok {
 		return req, &Error{Code: CodeBadRequest, Message: "unknown type " + quote(s.typ)}
 	}

@@ -195,19 +195,6 @@ func seedFiles(t testing.TB, kind string) map[string][]byte {
 	return files
 }
 
-// Comparing each name of a huge object with all others would take minutes.
-func TestManyNamesGoIntoAMap(t *testing.T) {
-	var n names
-	for i := range 10 * fewNames {
-		if !n.add(fmt.Sprint("name", i)) {
-			t.Fatalf("name %d: got a clash, want none", i)
-		}
-	}
-	if len(n.few) > fewNames || len(n.many) != 10*fewNames {
-		t.Errorf("got %d names to compare one by one and %d in the map, want at most %d and all", len(n.few), len(n.many), fewNames)
-	}
-}
-
 func BenchmarkDecodeExec(b *testing.B) {
 	msg := []byte(`{"version":"1","id":"msg_001","type":"exec","code":"from machine import Pin; Pin(5, Pin.OUT).on()","timeout_ms":10000}`)
 	b.ReportAllocs()

@@ -15,7 +15,7 @@ import (
 // typeRegister is the type that a message with a brief and no type has.
 const typeRegister = "register"
 
-// bodies says how each type of request is decoded. A type that is not here is not part of the protocol.
+// bodies says how each type of request is decoded. A type that is neither here nor in later is not part of the protocol.
 var bodies = map[string]func(msg []byte, present fields) (jsontext.Value, any, error){
 	TypeHello:       decodeBody[Hello],
 	TypeExec:        decodeBody[Exec],
@@ -37,29 +37,12 @@ var bodies = map[string]func(msg []byte, present fields) (jsontext.Value, any, e
 	TypeBoard:       decodeBody[Board],
 	TypePing:        decodeBare,
 	TypeReset:       decodeBody[Reset],
+}
 
-	// In the protocol, not yet in the product.
-	"tool":          decodeUnavailable,
-	typeRegister:    decodeUnavailable,
-	"cancel":        decodeUnavailable,
-	"pause":         decodeUnavailable,
-	"resume":        decodeUnavailable,
-	"trigger":       decodeUnavailable,
-	"task_result":   decodeUnavailable,
-	"list":          decodeUnavailable,
-	"watch":         decodeUnavailable,
-	"unwatch":       decodeUnavailable,
-	"lease":         decodeUnavailable,
-	"lease_release": decodeUnavailable,
-	"fs":            decodeUnavailable,
-	"audit":         decodeUnavailable,
-	"approval":      decodeUnavailable,
-	"forward":       decodeUnavailable,
-	"node":          decodeUnavailable,
-	"trace":         decodeUnavailable,
-	"policy":        decodeUnavailable,
-	"device":        decodeUnavailable,
-	"lua":           decodeUnavailable,
+// later are the types that belong to the protocol and not yet to the product.
+var later = []string{
+	"tool", typeRegister, "cancel", "pause", "resume", "trigger", "task_result", "list", "watch", "unwatch", "lease", "lease_release",
+	"fs", "audit", "approval", "forward", "node", "trace", "policy", "device", "lua",
 }
 
 func (h *Hello) check(fields) *Error {

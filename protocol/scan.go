@@ -42,7 +42,7 @@ func (s *scan) note(code Code, format string, args ...any) {
 // scanMessage walks msg, which must be one JSON object in UTF-8 without duplicate or case-variant keys, nested no deeper
 // than limits.JSONDepth.
 func scanMessage(msg []byte) *scan {
-	s := &scan{present: make(fields, 0, fewNames)}
+	s := &scan{}
 	// Duplicates are allowed here only because names.add finds them, and case variants with them.
 	dec := jsontext.NewDecoder(bytes.NewBuffer(msg), jsontext.AllowDuplicateNames(true))
 	if dec.PeekKind() != '{' {
@@ -59,7 +59,7 @@ func scanMessage(msg []byte) *scan {
 
 // walk reads every token of dec. The error it returns is fit for the sender.
 func (s *scan) walk(dec *jsontext.Decoder) error {
-	open := make([]names, 0, 4) // one set of names for each level of nesting; arrays have an unused one
+	open := make([]names, 0, 4) // one set of names for each level of nesting, made with the first name
 	var key string              // name of the member of the message that is being read
 	for {
 		depth := dec.StackDepth()
@@ -78,7 +78,7 @@ func (s *scan) walk(dec *jsontext.Decoder) error {
 			if depth == limits.JSONDepth {
 				return fmt.Errorf("nested deeper than %d", limits.JSONDepth)
 			}
-			open = append(open, names{})
+			open = append(open, nil)
 			if depth == 1 {
 				s.member(key, tok)
 			}
@@ -88,6 +88,9 @@ func (s *scan) walk(dec *jsontext.Decoder) error {
 			switch {
 			case kind == '{' && n%2 == 0:
 				name := tok.String()
+				if open[depth-1] == nil {
+					open[depth-1] = names{}
+				}
 				if !open[depth-1].add(name) {
 					s.clash(name, depth)
 				}
@@ -143,39 +146,14 @@ func (s *scan) text(key string, tok jsontext.Token) string {
 	return tok.String()
 }
 
-// fewNames is how many names of an object are compared one by one before a map is worth its price.
-const fewNames = 8
-
 // names holds the folded names of one object.
-type names struct {
-	few  []string
-	many map[string]struct{} // in place of few when there are more
-}
+type names map[string]struct{}
 
 // add adds a name. It reports false when the object has it already, in whatever case.
-func (n *names) add(name string) bool {
-	name = fold(name)
-	switch {
-	case n.many != nil:
-		before := len(n.many)
-		n.many[name] = struct{}{}
-		return len(n.many) > before
-	case slices.Contains(n.few, name):
-		return false
-	case len(n.few) == fewNames:
-		n.many = make(map[string]struct{}, 4*fewNames)
-		for _, f := range n.few {
-			n.many[f] = struct{}{}
-		}
-		n.many[name] = struct{}{}
-		return true
-	default:
-		if n.few == nil {
-			n.few = make([]string, 0, fewNames)
-		}
-		n.few = append(n.few, name)
-		return true
-	}
+func (n names) add(name string) bool {
+	before := len(n)
+	n[fold(name)] = struct{}{}
+	return len(n) > before
 }
 
 // fold maps names that differ in case only to one form. It is Unicode's simple folding, as lenient JSON readers use it:

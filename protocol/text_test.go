@@ -60,13 +60,13 @@ func TestCutOfBadBytes(t *testing.T) {
 		limit int
 		want  string
 	}{
-		{"\x80\x80\x80\x80\x80", 3, "\x80\x80\x80"},        // no rune starts here: nothing to spare
-		{"a\x80\x80\x80\x80", 4, "a\x80\x80\x80"},          // nor does a belong to what follows
-		{"\xf0\x9f\x98a", 3, "\xf0\x9f\x98"},               // never completed, so three bytes of their own
-		{"\xf0\x9f\x98\x80", 3, ""},                        // completed: kept whole or not at all
-		{"ab\xf0\x9f\x98\x80", 5, "ab"},                    //
-		{"\xff\xff", 1, "\xff"},                            //
-		{strings.Repeat("\xe2", 5), 4, "\xe2\xe2\xe2\xe2"}, // starts only
+		{"\x80\x80\x80\x80\x80", 3, "\x80\x80\x80"},    // no rune starts here: nothing to spare
+		{"a\x80\x80\x80\x80", 4, "a\x80\x80\x80"},      // nor does a belong to what follows
+		{"\xf0\x9f\x98a", 3, ""},                       // the start of a rune, whatever comes of it
+		{"\xf0\x9f\x98\x80", 3, ""},                    // completed: kept whole or not at all
+		{"ab\xf0\x9f\x98\x80", 5, "ab"},                //
+		{"\xff\xff", 1, "\xff"},                        //
+		{strings.Repeat("\xe2", 5), 4, "\xe2\xe2\xe2"}, // starts only
 	}
 	for _, tt := range tests {
 		kept, dropped := Cut([]byte(tt.in), tt.limit)
