@@ -365,7 +365,7 @@ func (l *hungLink) Read(ctx context.Context) ([]byte, error) {
 }
 
 func (l *hungLink) Write(ctx context.Context, _ []byte) error { <-ctx.Done(); return ctx.Err() }
-func (l *hungLink) Close(string) error                       { close(l.closed); return nil }
+func (l *hungLink) Close(string) error                        { close(l.closed); return nil }
 
 func TestSlowReader(t *testing.T) {
 	bubble(t, options{}, func(t *testing.T, r *rig) {

@@ -63,6 +63,7 @@ func (g *guest) open(name string, mode hw.Mode) (uint16, *hw.Exception) {
 type fake struct {
 	mu       sync.Mutex // guards what follows
 	programs map[string]program
+	wild     program // runs as every text that was not taught
 	spaces   map[string]map[string]int
 	gen      uint64
 	running  chan hw.Edge // nil while idle
@@ -188,6 +189,9 @@ func (f *fake) Run(ctx context.Context, job hw.Job, sink hw.Sink) hw.Outcome {
 	}
 	g := &guest{ctx: ctx, job: job, sink: sink, names: names, edges: edges, kill: f.kill, out: hw.Outcome{Started: true, Fuel: 1}}
 	run := f.programs[key(job)]
+	if run == nil && job.Kind == hw.JobExec {
+		run = f.wild
+	}
 	f.mu.Unlock()
 	if run != nil {
 		g.out.Exception = run(g)

@@ -216,7 +216,7 @@ func TestInterruptsEndWithTheirMachine(t *testing.T) {
 		ran := r.handlers()
 		c := r.dial(r.bot)
 		gone := map[string]func(){
-			"lost": func() { r.agent.lose(); r.core.Notice(MachineAgent, hw.Notice{Kind: hw.NoticeLost}) },
+			"lost":                         func() { r.agent.lose(); r.core.Notice(MachineAgent, hw.Notice{Kind: hw.NoticeLost}) },
 			"lost in the moment of arming": func() { r.agent.lose() }, // the notice came before
 			"reset":                        func() { c.request("reset", "r", &protocol.Reset{}); c.ack("r") },
 			"revoked":                      func() { check(t, r.identity.Revoke("temp")) },

@@ -223,7 +223,10 @@ func (c *client) request(typ, id string, body any) {
 	c.send(string(raw))
 }
 
-func (c *client) exec(id, code string) { c.t.Helper(); c.request("exec", id, &protocol.Exec{Code: code}) }
+func (c *client) exec(id, code string) {
+	c.t.Helper()
+	c.request("exec", id, &protocol.Exec{Code: code})
+}
 
 // raw reads the next message.
 func (c *client) raw() (string, error) {
