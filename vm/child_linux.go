@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -153,17 +152,13 @@ func (c *child) reap() string {
 
 // residentBytes is the memory that process pid holds, 0 when it is gone.
 func residentBytes(pid int) int64 {
+	var all, resident int64
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
 	if err != nil {
 		return 0
 	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
+	if _, err := fmt.Sscan(string(text), &all, &resident); err != nil {
 		return 0
 	}
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * int64(os.Getpagesize())
+	return resident * int64(os.Getpagesize())
 }

@@ -46,14 +46,15 @@ func (m *Machine) live() {
 	defer close(m.ended)
 	var lost *process // whose loss is still to be reported
 	for {
-		child, ok := m.pool.take(m.quit)
-		if !ok {
+		var child *process
+		select {
+		case child = <-m.pool.hot:
+		case <-m.quit:
 			return
 		}
-		m.adopt(child, lost)
+		took := m.adopt(child, lost)
 		if lost != nil {
-			at, cause := lost.end()
-			took := time.Since(at)
+			_, cause := lost.end()
 			m.pool.log.Warn("machine replaced", "executor", m.label, "cause", cause, "dur_ms", took.Milliseconds())
 			m.pool.cfg.Notify(m.label, hw.Notice{Kind: hw.NoticeRestarted, Cause: cause, Took: took})
 		}
@@ -64,14 +65,14 @@ func (m *Machine) live() {
 			return
 		}
 		m.drop(child)
-		lost = child
-		if _, cause := child.end(); cause == causeReset {
+		_, cause := child.end()
+		if cause == causeReset {
 			lost = nil
 			continue
 		}
+		lost = child
 		// At once, not when a replacement is there: the guard makes outputs safe on this, and a machine that cannot be
 		// replaced must not leave them on.
-		_, cause := child.end()
 		m.pool.cfg.Notify(m.label, hw.Notice{Kind: hw.NoticeLost, Cause: cause})
 	}
 }
@@ -90,8 +91,8 @@ func (m *Machine) attend(child *process) bool {
 	}
 }
 
-// adopt makes child the machine that jobs run in, in place of lost.
-func (m *Machine) adopt(child, lost *process) {
+// adopt makes child the machine that jobs run in, in place of lost, and returns what that took from the loss on.
+func (m *Machine) adopt(child, lost *process) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.cur = child
@@ -100,6 +101,7 @@ func (m *Machine) adopt(child, lost *process) {
 		m.took = time.Since(at)
 	}
 	close(m.avail)
+	return m.took
 }
 
 // drop forgets child, whose end is decided. Whoever notices first does it: the generation moves once for each child.

@@ -101,16 +101,21 @@ func (p *process) current(what string, seq uint32) (*running, error) {
 	return p.job, nil
 }
 
+// work does what the guard does for the child, whose silence meanwhile is not its own.
+func (s *server) work(f func()) {
+	s.ours.Store(true)
+	f()
+	s.hear()
+	s.ours.Store(false)
+}
+
 // call performs one hardware call and answers it.
 func (s *server) call(r *frame.Call) error {
 	job, err := s.current("call", r.Seq)
 	if job == nil {
 		return err
 	}
-	s.ours.Store(true)
-	s.reply.Reply = job.sink.Call(job.ctx, r.Call)
-	s.hear()
-	s.ours.Store(false)
+	s.work(func() { s.reply.Reply = job.sink.Call(job.ctx, r.Call) })
 	err = s.send(&s.reply)
 	if errors.Is(err, frame.ErrTooLong) {
 		s.reply.Reply = hw.Reply{Errno: int32(syscall.EMSGSIZE), Text: "answer is too long"}
@@ -135,10 +140,7 @@ func (s *server) output(r frame.Output) error {
 	data := r.Data[:min(len(r.Data), *left)]
 	*left -= len(data)
 	if len(data) > 0 {
-		s.ours.Store(true)
-		job.sink.Output(r.Stream, data)
-		s.hear()
-		s.ours.Store(false)
+		s.work(func() { job.sink.Output(r.Stream, data) })
 	}
 	if len(data) < len(r.Data) {
 		return violated("more output than it was allowed")

@@ -1,6 +1,9 @@
 package vm
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Status is what a pool has at hand, for people and for `status`.
 type Status struct {
@@ -25,7 +28,7 @@ type MachineStatus struct {
 // Status reports on all machines of the pool. It reads /proc for each and is no part of a hot path.
 func (p *Pool) Status() Status {
 	p.mu.Lock()
-	machines := append([]*Machine(nil), p.machines...)
+	machines := slices.Clone(p.machines)
 	p.mu.Unlock()
 	var s Status
 	for _, m := range machines {

@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -70,8 +71,7 @@ func (c *Config) args() []string {
 	if heap == 0 {
 		heap = limits.VMHeapDefault
 	}
-	args := append([]string(nil), c.Command...)
-	return append(args, "--cache", c.CacheDir, "--heap", strconv.Itoa(heap), "--board", c.Board, "--version", c.Version)
+	return append(slices.Clone(c.Command), "--cache", c.CacheDir, "--heap", strconv.Itoa(heap), "--board", c.Board, "--version", c.Version)
 }
 
 // Pool starts children and keeps one in hand. Methods are safe from any goroutine.
@@ -160,12 +160,7 @@ func (p *Pool) Close() error {
 func (p *Pool) forget(m *Machine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range p.machines {
-		if p.machines[i] == m {
-			p.machines = append(p.machines[:i:i], p.machines[i+1:]...)
-			return
-		}
-	}
+	p.machines = slices.DeleteFunc(slices.Clone(p.machines), func(x *Machine) bool { return x == m })
 }
 
 // keep starts children one after the other and holds each until somebody takes it. The kernel ends a child when the
@@ -241,16 +236,6 @@ func (p *Pool) start() (*process, error) {
 	<-child.lost
 	_, cause := child.end()
 	return nil, fmt.Errorf("start machine: %s", cause)
-}
-
-// take returns a machine that can run, from the standby when there is one.
-func (p *Pool) take(stop <-chan struct{}) (*process, bool) {
-	select {
-	case child := <-p.hot:
-		return child, true
-	case <-stop:
-		return nil, false
-	}
 }
 
 // wait returns when avail is closed, or tells why there is no machine.
