@@ -1,6 +1,7 @@
 package pin
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -166,18 +167,20 @@ func (p *pin) setFault(why string) (fresh bool) {
 // driver gathers no queue.
 type safeCall struct {
 	cause  string
-	done   chan struct{} // closed when the drive has ended; effect and drove may be read then
-	late   chan struct{} // closed when it has not ended in limits.DriveTimeout
-	timer  *time.Timer   // closes late
-	effect Effect
+	ended  chan struct{} // closed, once, when the drive has ended or has not done so in limits.DriveTimeout
+	once   sync.Once
+	timer  *time.Timer
+	effect Effect // guarded by Table.mu
 	drove  bool
 }
+
+func (s *safeCall) end() { s.once.Do(func() { close(s.ended) }) }
 
 // pend leaves word to make p safe. Callers hold Table.mu.
 func (t *Table) pend(p *pin, cause string) *safeCall {
 	s := p.pending
 	if s == nil {
-		s = &safeCall{cause: cause, done: make(chan struct{}), late: make(chan struct{})}
+		s = &safeCall{cause: cause, ended: make(chan struct{})}
 		p.pending = s
 		// Not counted in t.running: it ends by itself, and Close must not wait for what is late.
 		s.timer = time.AfterFunc(limits.DriveTimeout, func() { t.overdue(p, s) })
@@ -200,7 +203,7 @@ func (t *Table) overdue(p *pin, s *safeCall) {
 	if late {
 		t.hung(p, nil)
 	}
-	close(s.late)
+	s.end()
 }
 
 // runSafe does what pend has left word for.
@@ -219,7 +222,7 @@ func (t *Table) runSafe(p *pin) {
 	p.pending, p.stuck = nil, false
 	s.timer.Stop()
 	t.mu.Unlock()
-	close(s.done)
+	s.end()
 }
 
 // makeSafe makes one output safe if only holds, and waits until it is or limits.DriveTimeout has passed.
@@ -231,7 +234,7 @@ func (t *Table) makeSafe(p *pin, cause string, only func(*pin) bool) (Effect, bo
 		}
 		return r.effect, r.drove
 	}
-	return t.startSafe(p, cause, only).wait()
+	return t.wait(t.startSafe(p, cause, only))
 }
 
 // startSafe begins to make an output safe behind a worker. It returns nil when only does not hold.
@@ -244,19 +247,14 @@ func (t *Table) startSafe(p *pin, cause string, only func(*pin) bool) *safeCall 
 	return t.pend(p, cause)
 }
 
-func (s *safeCall) wait() (Effect, bool) {
+// wait waits for the end of a safeCall; nil is none.
+func (t *Table) wait(s *safeCall) (Effect, bool) {
 	if s == nil {
 		return Effect{}, false
 	}
-	select {
-	case <-s.done:
-	case <-s.late:
-		select {
-		case <-s.done: // both: it came at the last moment
-		default:
-			return Effect{}, false
-		}
-	}
+	<-s.ended
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	return s.effect, s.drove
 }
 
@@ -280,7 +278,7 @@ func (t *Table) safeEach(cause string, only func(*pin) bool) []Effect {
 		}
 	}
 	for _, s := range calls {
-		keep(s.wait())
+		keep(t.wait(s))
 	}
 	return effects
 }

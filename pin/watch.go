@@ -13,10 +13,9 @@ import (
 // fan spreads the edges of one line to those who watch it. The driver is asked once, at the first watcher.
 type fan struct {
 	start  sync.Mutex // held while the driver is being asked
-	asked  bool       // guarded by start
 	mu     sync.Mutex // held while an edge is spread, so that edges keep their order and cancel means no more
 	list   []*watcher
-	cancel func()
+	cancel func() // of the driver's watch; nil while there is none
 	ended  bool
 }
 
@@ -42,12 +41,11 @@ func (t *Table) Watch(_ Caller, h Handle, e hw.Edges, fn func(hw.Edge)) (cancel 
 	f := &p.fan
 	f.start.Lock()
 	defer f.start.Unlock()
-	if !f.asked {
+	if f.cancel == nil { // set below only
 		r := &request{verb: verbWatch, edge: func(rose bool, at time.Time) { t.spread(p, rose, at) }}
 		if err := t.do(p, r); err != nil {
 			return nil, err
 		}
-		f.asked = true
 		f.begin(r.cancel)
 	}
 	w := &watcher{edges: e, fn: fn}
