@@ -42,7 +42,8 @@ func keepDescriptors() error {
 }
 
 // spawn starts args with an empty environment, in a process group of its own, with no descriptors but /dev/null (0, 1),
-// standard error (2) and the channel (3). The kernel kills it when the calling thread ends.
+// standard error (2) and the channel (3). The kernel kills it when the calling thread ends, and before any other process when
+// memory runs out.
 func spawn(args []string) (*child, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -72,6 +73,9 @@ func spawn(args []string) (*child, error) {
 	if err != nil {
 		return nil, errors.Join(err, unix.Close(fds[0]), stderr.Close())
 	}
+	// When the system runs out of memory the machine is to go, not the guard. Where that cannot be said the kernel's own choice,
+	// the process that has most, is nearly always the same.
+	_ = os.WriteFile("/proc/"+strconv.Itoa(proc.Pid)+"/oom_score_adj", []byte("1000"), 0)
 	return &child{proc: proc, fd: fds[0], stderr: stderr}, nil
 }
 

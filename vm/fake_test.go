@@ -412,6 +412,8 @@ func surroundings() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "environment %d\n", len(os.Environ()))
 	fmt.Fprintf(&b, "own group %v\n", unix.Getpgrp() == os.Getpid())
+	score, err := os.ReadFile("/proc/self/oom_score_adj")
+	fmt.Fprintf(&b, "first to go %s %v\n", strings.TrimSpace(string(score)), err)
 	wd, err := os.Getwd()
 	fmt.Fprintf(&b, "folder %s %v\n", wd, err)
 	for fd := range 64 {

@@ -164,7 +164,7 @@ func TestWhatTheChildIsGiven(t *testing.T) {
 		t.Fatalf("exception: %+v", out.Exception)
 	}
 	want := strings.Join([]string{
-		"environment 0", "own group true", "folder / <nil>",
+		"environment 0", "own group true", "first to go 1000 <nil>", "folder / <nil>",
 		"descriptor 0 /dev/null", "descriptor 1 /dev/null", "descriptor 2 pipe", "descriptor 3 socket",
 		"arguments good --cache " + dir + " --heap 1048576 --board bench-sim --version 1", "",
 	}, "\n")
