@@ -234,6 +234,7 @@ func (c *Core) Close(ctx context.Context) error {
 // end waits for what Close has told to end.
 func (c *Core) end() {
 	c.workers.Wait()
+	c.ask(func(*queue) {}) // the runner's last word has been delivered
 	c.irqs.forget(func(*registration) bool { return true })
 	c.cfg.Events.Emit("shutdown", map[string]any{"boot_id": c.bootID})
 	c.slots.shut()

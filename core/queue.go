@@ -98,8 +98,8 @@ func (q *queue) admit(c *Core, j *job) {
 	case q.closed:
 		c.refuse(j, unavailable())
 		return
-	case j.ctx.Err() != nil: // the client left between sending and now
-		c.refuse(j, interrupted(context.Cause(j.ctx)))
+	case j.orphan(): // the client left between sending and now
+		c.refuse(j, interrupted(context.Cause(j.conn.ctx)))
 		return
 	case j.conn.waiting >= limits.RequestsPerConn || len(q.waiting) >= limits.RequestsPerTerminal:
 		c.refuse(j, &protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprintf("%d requests are waiting already; send the next when one was answered", len(q.waiting))})
@@ -109,6 +109,10 @@ func (q *queue) admit(c *Core, j *job) {
 	q.waiting = append(q.waiting, j)
 	q.next(c)
 }
+
+// orphan reports whether the job's client is gone, and the job should not outlive it. It asks the connection: the job's own
+// context ends with that one, but a moment later.
+func (j *job) orphan() bool { return !j.exec.Detach && j.conn.ctx.Err() != nil }
 
 func interrupted(why error) *protocol.Error {
 	return &protocol.Error{Code: protocol.CodeInterrupted, Message: why.Error()}
@@ -148,6 +152,10 @@ func (q *queue) pop(c *Core) *job {
 		j.conn.waiting--
 		if ttl := j.exec.TTLMS; ttl != nil && time.Since(j.received) > time.Duration(*ttl)*time.Millisecond {
 			c.refuse(j, &protocol.Error{Code: protocol.CodeExpired, Message: "the request waited longer than its ttl_ms and was not run"})
+			continue
+		}
+		if j.orphan() {
+			c.refuse(j, interrupted(context.Cause(j.conn.ctx)))
 			continue
 		}
 		return j

@@ -75,8 +75,15 @@ func (c *Core) runExec(w work) {
 		Kind: hw.JobExec, Session: j.key, Drop: w.forget, Code: j.exec.Code, Single: echoes(j.exec), Eval: j.exec.Eval,
 		MaxOutput: s.limit,
 	}, s)
-	if out.Rung != hw.RungNone || out.Died {
-		s.keep(c.cfg.Table.Safe(causeEnded, func(d pin.Driven) bool { return d.Caller.Run == j.run }))
+	switch mine := func(d pin.Driven) bool { return d.Caller.Run == j.run }; {
+	case out.Died:
+		// The executor's notice does the same at the same moment. So that it is no matter of luck what a client reads, the
+		// loss of a machine is told by the event alone.
+		c.cfg.Table.Safe(causeLost, mine)
+	case out.Rung != hw.RungNone:
+		for _, e := range c.cfg.Table.Safe(causeEnded, mine) {
+			s.effect(e)
+		}
 	}
 	c.gone(j.conn.id)
 	r := c.result(j, s, out, context.Cause(ctx), time.Since(start))

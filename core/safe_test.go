@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,17 +42,25 @@ func TestSafeWhenAnExecIsEnded(t *testing.T) {
 		deaf := func(g *guest) *hw.Exception { return g.loop(true) }
 		short := ms(50)
 		for _, test := range []struct {
-			name string
-			run  program
-			want protocol.Code
+			name    string
+			run     program
+			want    protocol.Code
+			effects string
+			cause   string
 		}{
-			{"deadline", both(func(g *guest) *hw.Exception { return g.loop(false) }), protocol.CodeDeadline},
-			{"deaf", both(deaf), protocol.CodeDeadline},
-			{"crash", both(func(g *guest) *hw.Exception { g.out.Died = true; return nil }), protocol.CodeVMRestarted},
+			{"deadline", both(func(g *guest) *hw.Exception { return g.loop(false) }), protocol.CodeDeadline, "1 0exec_ended ", causeEnded},
+			{"deaf", both(deaf), protocol.CodeDeadline, "1 ", causeLost},
+			{"crash", both(func(g *guest) *hw.Exception { g.out.Died = true; return nil }), protocol.CodeVMRestarted, "1 ", causeLost},
 		} {
-			res := r.run(c, test.run, protocol.Exec{TimeoutMS: short})
-			if n := len(res.Effects); res.Code != test.want || n != 2 || res.Effects[n-1].To != 0 || res.Effects[n-1].Cause != causeEnded {
-				t.Errorf("%s: got code %s effects %+v, want %s and the light switched off by the guard", test.name, res.Code, res.Effects, test.want)
+			res, effects := r.run(c, test.run, protocol.Exec{TimeoutMS: short}), ""
+			for _, e := range res.Effects {
+				effects += fmt.Sprint(e.To, e.Cause, " ")
+			}
+			if res.Code != test.want || effects != test.effects {
+				t.Errorf("%s: got code %s effects %q, want %s and %q", test.name, res.Code, effects, test.want, test.effects)
+			}
+			if told := r.seen("output_safe"); len(told) == 0 || !strings.Contains(told[len(told)-1], `"cause":"`+test.cause+`","name":"LED"`) {
+				t.Errorf("%s: got events %q, want the light made safe, cause %s", test.name, told, test.cause)
 			}
 			r.wantLevel(test.name, "LED", 0)
 			r.wantLevel(test.name, "LED_B", 1)

@@ -148,13 +148,6 @@ func effectOf(e pin.Effect, start time.Time) protocol.Effect {
 	}
 }
 
-// keep records effects of the guard's own doing on behalf of this job.
-func (s *sink) keep(effects []pin.Effect) {
-	for _, e := range effects {
-		s.effect(e)
-	}
-}
-
 // reply turns the table's answer into the guest's, and gives each refusal its number.
 func (s *sink) reply(value int64, err error) hw.Reply {
 	if err == nil {
