@@ -61,7 +61,7 @@ func readState(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // nothing was written
 	text, err := io.ReadAll(io.LimitReader(f, limits.StateFileBytes+1))
 	if err != nil {
 		return "", err

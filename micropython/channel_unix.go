@@ -96,9 +96,9 @@ func (c *channel) receive(wait bool) (bool, error) {
 	}
 	n, err := recv(c.fd, c.in[c.w:], flags)
 	switch {
-	case err == unix.EINTR || err == unix.EAGAIN:
+	case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
 		return false, nil
-	case err == unix.ECONNRESET, err == nil && n == 0:
+	case errors.Is(err, unix.ECONNRESET), err == nil && n == 0:
 		return false, io.EOF
 	case err != nil:
 		return false, fmt.Errorf("read from the guard: %w", err)

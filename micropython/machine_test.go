@@ -27,8 +27,7 @@ type guard struct {
 	seq     uint32
 	machine *machine // nil when it is another process
 
-	mu    sync.Mutex // guards writes
-	calls []hw.Call
+	mu sync.Mutex // guards writes
 	// answer serves hardware calls; nil answers 0.
 	answer func(hw.Call) hw.Reply
 	// heard is called for every record but calls and Done, on the goroutine of run.

@@ -48,7 +48,7 @@ func (a *app) bench(ctx context.Context, o bench.Options, peer string) (err erro
 		return err
 	}
 	defer wire.Close()
-	o.Wire, o.Note = wire, func(what string) { fmt.Fprintln(a.stderr, "measuring", what) }
+	o.Wire, o.Note = wire, func(what string) { _, _ = fmt.Fprintln(a.stderr, "measuring", what) }
 	if peer != "" {
 		p, err := bench.StartPeer(ctx, peer)
 		if err != nil {

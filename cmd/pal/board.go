@@ -64,11 +64,13 @@ func newBoardLint(a *app) *cobra.Command {
 				}
 			} else {
 				for _, f := range findings {
-					fmt.Fprintln(a.stdout, f)
+					if _, err := fmt.Fprintln(a.stdout, f); err != nil {
+						return err
+					}
 				}
 			}
 			if len(findings) > 0 {
-				return &failedError{fmt.Sprintf("%s: %d findings", args[0], len(findings))}
+				return &failedError{fmt.Sprintf("%s: %s", args[0], count(len(findings), "finding"))}
 			}
 			if a.json {
 				return nil

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
@@ -81,6 +84,22 @@ func (a *app) printEvent(e *protocol.Event) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(a.stdout, "%6d  %s  %-18s %s\n", e.Seq, clock(e.TimestampMS), e.Event, e.Data)
+	_, err := fmt.Fprintf(a.stdout, "%6d  %s  %-18s %s\n", e.Seq, clock(e.TimestampMS), e.Event, shortEvent(e))
 	return err
+}
+
+// shortEvent returns an event's data on a line that a person can read: `boot` carries the whole pin table, which
+// `pal pins` shows better, so that only the number of its pins is printed.
+func shortEvent(e *protocol.Event) string {
+	var data map[string]jsontext.Value
+	var pins []jsontext.Value
+	if json.Unmarshal(e.Data, &data) != nil || json.Unmarshal(data["pins"], &pins) != nil {
+		return string(e.Data)
+	}
+	data["pins"] = strconv.AppendInt(nil, int64(len(pins)), 10)
+	short, err := json.Marshal(data)
+	if err != nil {
+		return string(e.Data)
+	}
+	return string(short)
 }

@@ -201,7 +201,7 @@ func (a *app) execute(ctx context.Context, c *client.Client, req protocol.Exec, 
 		}
 	}
 	for _, line := range remarks(result) {
-		fmt.Fprintln(stderr, "pal: "+line)
+		_, _ = fmt.Fprintln(stderr, "pal: "+line) // what fails here has nowhere to be told
 	}
 	return quiet(resultError(result))
 }

@@ -57,7 +57,7 @@ func (a *app) main(args []string) int {
 		err = usage(err)
 	}
 	if line := oneLine(err); line != "" {
-		fmt.Fprintln(a.stderr, "pal: "+line)
+		_, _ = fmt.Fprintln(a.stderr, "pal: "+line) // what fails here has nowhere to be told
 	}
 	return exitCode(err)
 }

@@ -52,6 +52,14 @@ func (a *app) printTable(head string, rows [][]string) error {
 	return w.Flush()
 }
 
+// count returns a number of things in words.
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 // or returns text, or what to show where there is none.
 func or(text, none string) string {
 	if text == "" {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/protocol"
 )
 
@@ -63,7 +65,8 @@ func TestUsageErrors(t *testing.T) {
 		{"exec --timeout soon x", "soon"},
 		{"exec --timeout 0s x", "--timeout must be positive"},
 		{"set LED 2", `not "2"`},
-		{"set LED", "accepts 2 arg"},
+		{"set LED", "accepts 2 arg(s), received 1: see `pal set --help`"},
+		{"exec --bogus", "unknown flag: --bogus: see `pal exec --help`"},
 		{"token nonsense", `no command "nonsense"`},
 		{"conn kick x", `"x" is not the number`},
 		{"up --listen here", "listen"},
@@ -199,5 +202,26 @@ func TestBoardLintFindings(t *testing.T) {
 	code, stdout, stderr = run(t, nil, "board", "lint", "wrong.yaml", "--json")
 	if code != exitFailed || !strings.Contains(stdout, `{"file":"wrong.yaml","line":2,"column":`) || !strings.Contains(stdout, `{"file":"wrong.yaml","line":4,`) || stderr != "pal: wrong.yaml: 2 findings\n" {
 		t.Errorf("board lint --json: got %d, %q, %q, want both places", code, stdout, stderr)
+	}
+}
+
+// What `pal up` offers to try has to work on the board that it runs.
+func TestFirstCode(t *testing.T) {
+	const head = "board: b\nmode: %s\npins:\n"
+	for _, c := range []struct{ name, mode, pins, want string }{
+		{"light", "open", "  - {id: 4, name: FAN, owner: agent, can: [out], safe: low}\n  - {id: 5, name: LED, owner: agent, can: [out], safe: low}\n", "from machine import Pin; Pin(5, Pin.OUT).on()"},
+		{"word", "open", "  - {id: 3, owner: agent, can: [out], safe: low, danger: high}\n  - {id: A5, owner: agent, can: [out], safe: low}\n", `from machine import Pin; Pin("A5", Pin.OUT).on()`},
+		{"inputs only", "open", "  - {id: 3, owner: agent, can: [in]}\n", "dir()"},
+		{"engineering", "engineering", "  - {id: 5, name: LED, owner: agent, can: [out], safe: low}\n", "dir()"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, err := board.Parse("b.yaml", fmt.Appendf(nil, head+c.pins, c.mode), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := firstCode(d); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
 	}
 }

@@ -116,6 +116,9 @@ func loadBoard(word string) (*board.Description, error) {
 		return nil, usagef("there is no board file %s, and the boards that come with pal are: %s", word, strings.Join(board.Names(), ", "))
 	}
 	d, err := board.Load(word)
+	if problems, ok := errors.AsType[board.Problems](err); ok && len(problems) > 1 {
+		return nil, &failedError{fmt.Sprintf("%v (the first of %d findings: see `pal board lint %s`)", problems[:1], len(problems), shellWord(word))}
+	}
 	if err != nil {
 		return nil, &failedError{err.Error()}
 	}

@@ -61,7 +61,7 @@ func tooBusy(err error) bool {
 func newRelease(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "release [REASON]",
-		Short:   "clear the e-stop; humans only, and nothing restarts by itself",
+		Short:   "clear the e-stop, trips and faults; humans only, and nothing restarts by itself",
 		Example: "  pal release 'hose replaced'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ack, err := once[*protocol.Ack](cmd.Context(), a, protocol.TypeEstopClear, &protocol.EstopClear{Reason: strings.Join(args, " ")})
@@ -99,7 +99,7 @@ func newInterrupt(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "interrupt TRACE",
 		Short:   "raise KeyboardInterrupt in a running exec (`pal status` shows its trace)",
-		Example: "  pal interrupt t-42",
+		Example: "  pal interrupt t_1a2b3c4d_42",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := once[protocol.Answer](cmd.Context(), a, protocol.TypeInterrupt, &protocol.Target{Target: args[0]})

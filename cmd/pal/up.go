@@ -2,16 +2,19 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/cmd/pal/internal/state"
 	"github.com/pal-terminal/pal/config"
 	"github.com/pal-terminal/pal/identity"
@@ -100,7 +103,7 @@ func (a *app) up(ctx context.Context, cfg *config.Config, f upFlags) (err error)
 	s := &station{
 		cfg: cfg, machine: a.machine, cache: config.CacheDir(a.getenv, cfg.State), noSandbox: f.noSandbox,
 		log:  slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
-		note: func(line string) { fmt.Fprintln(a.stderr, line) },
+		note: func(line string) { _, _ = fmt.Fprintln(a.stderr, line) },
 	}
 	defer func() {
 		if stopErr := s.stop(); err == nil || ctx.Err() != nil {
@@ -142,17 +145,48 @@ func (a *app) announce(s *station) error {
 	if config.StateDir(usual) != s.cfg.State {
 		env = "PAL_STATE=" + shellWord(s.cfg.State) + " "
 	}
-	const code = `from machine import Pin; Pin(5, Pin.OUT).on()`
-	_, err := fmt.Fprintf(a.stdout, "PAL terminal %q, board %s (%s mode), serves at %s\n"+
-		"  try:    %s%s exec '%s'\n"+
-		"  raw:    {\"version\":\"1\",\"id\":\"1\",\"type\":\"exec\",\"code\":\"%s\"}\n"+
+	code := firstCode(s.board)
+	raw, err := json.Marshal(code)
+	if err != nil {
+		return fmt.Errorf("encode the example: %w", err)
+	}
+	_, err = fmt.Fprintf(a.stdout, "PAL terminal %q, board %s (%s mode), serves at %s\n"+
+		"  try:    %s%s exec %s\n"+
+		"  raw:    {\"version\":\"1\",\"id\":\"1\",\"type\":\"exec\",\"code\":%s}\n"+
 		"  agents: Authorization: Bearer and the token in %s\n",
-		s.cfg.Name, s.board.Name, s.board.Mode, s.url(), env, commandWord(), code, code,
+		s.cfg.Name, s.board.Name, s.board.Mode, s.url(), env, commandWord(), shellWord(code), raw,
 		s.folder.Path(identity.LocalFile(identity.LocalAgent)))
 	if err == nil && s.cfg.NoAuth {
 		_, err = fmt.Fprintln(a.stdout, "  no-auth: every program of this computer may use it without a token")
 	}
 	return err
+}
+
+// firstCode returns a line that works on the board and shows something: it switches an output of low danger, a light when
+// there is one, or tells the names that programs have where they may not drive pins themselves.
+func firstCode(d *board.Description) string {
+	best := -1
+	for i := range d.Pins {
+		p := &d.Pins[i]
+		if d.Mode != board.ModeOpen || p.Owner != board.OwnerAgent || !p.Can.Has(board.CapOut) || p.Danger != board.DangerLow || p.Requires != nil {
+			continue
+		}
+		if p.Name == "LED" {
+			best = i
+			break
+		}
+		if best < 0 {
+			best = i
+		}
+	}
+	if best < 0 {
+		return "dir()"
+	}
+	id := string(d.Pins[best].ID)
+	if _, number := d.Pins[best].ID.Number(); !number {
+		id = strconv.Quote(id)
+	}
+	return fmt.Sprintf("from machine import Pin; Pin(%s, Pin.OUT).on()", id)
 }
 
 // commandWord is what a person types to run this program: its name when the shell would find it, else its path.

@@ -69,14 +69,14 @@ func start(t *testing.T, pal string) string {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() {
-		cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
+		cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 		select {
 		case err := <-ended:
 			if err != nil {
 				t.Errorf("pal up: %v", err)
 			}
 		case <-time.After(10 * time.Second):
-			cmd.Process.Kill() //nolint:errcheck // it is stuck
+			cmd.Process.Kill() // it is stuck
 			t.Error("pal up did not end on SIGTERM")
 		}
 	})

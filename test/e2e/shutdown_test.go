@@ -33,7 +33,7 @@ while True:
 	results := make(chan *protocol.Result, 1)
 	agent := u.dial(u.agent, "agent")
 	go func() {
-		res, _ := agent.Exec(u.t.Context(), protocol.Exec{Code: stubborn, TimeoutMS: &timeout}) //nolint:errcheck // nil when the connection ended first
+		res, _ := agent.Exec(u.t.Context(), protocol.Exec{Code: stubborn, TimeoutMS: &timeout}) // nil when the connection ended first
 		results <- res
 	}()
 	u.eventually("the relay is on", func() bool { return u.levels(human)["RELAY_1"] == 1 })

@@ -137,7 +137,8 @@ func (x *Terminal) Dial(token string) transport.Conn {
 
 func (x *Terminal) listen() {
 	x.t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	var config net.ListenConfig
+	listener, err := config.Listen(x.t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		x.t.Fatalf("listen: %v", err)
 	}

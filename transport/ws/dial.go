@@ -65,7 +65,7 @@ func dial(ctx context.Context, address, token, client string, trust *tls.Config)
 			},
 		},
 	}
-	ws, resp, err := websocket.Dial(ctx, address, &websocket.DialOptions{
+	ws, resp, err := websocket.Dial(ctx, address, &websocket.DialOptions{ //nolint:bodyclose // the library has closed it
 		HTTPClient: httpClient, HTTPHeader: header, CompressionMode: websocket.CompressionDisabled,
 	})
 	if err != nil {

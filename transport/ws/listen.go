@@ -132,7 +132,7 @@ func (l *Listener) tell(c net.Conn) {
 	go func() {
 		defer l.refusals.Done()
 		defer func() { <-l.telling }()
-		defer c.Close()
+		defer c.Close() //nolint:errcheck // the peer is being refused
 		_ = c.SetDeadline(time.Now().Add(limits.RefusalTimeout))
 		if _, err := c.Read(make([]byte, 1)); err != nil {
 			return // a silent socket gets silence

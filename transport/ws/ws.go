@@ -160,7 +160,7 @@ func (c *conn) Close(reason string) error {
 	// no longer answers, and the library's own waits, which are longer.
 	c.once.Do(func() {
 		c.closing.Store(true)
-		patience := time.AfterFunc(limits.ConnCloseTimeout, func() { c.raw.Close() })
+		patience := time.AfterFunc(limits.ConnCloseTimeout, func() { _ = c.raw.Close() })
 		defer patience.Stop()
 		// Errors only say that the peer was gone already, which is what was asked for.
 		_ = c.ws.Close(websocket.StatusNormalClosure, cutReason(reason))

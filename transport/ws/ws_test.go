@@ -134,7 +134,7 @@ func TestTokenInQueryIsNoToken(t *testing.T) {
 // raw is the library's own connection, to send what Conn never does.
 func raw(t *testing.T, url string) *websocket.Conn {
 	t.Helper()
-	c, _, err := websocket.Dial(t.Context(), url, &websocket.DialOptions{CompressionMode: websocket.CompressionContextTakeover})
+	c, _, err := websocket.Dial(t.Context(), url, &websocket.DialOptions{CompressionMode: websocket.CompressionContextTakeover}) //nolint:bodyclose // the library has closed it
 	if err != nil {
 		t.Fatalf("dial: %v", err)
 	}

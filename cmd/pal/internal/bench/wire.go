@@ -51,7 +51,7 @@ func (w *Wire) Run(ctx context.Context, code string) (time.Duration, error) {
 		Error  any    `json:"error"` // true or false from a terminal, text or null from the comparison server
 		Stderr string `json:"stderr"`
 	}
-	if err := json.Unmarshal(raw, &answer); err != nil { //nolint:forbidigo // two makers' answers, of which two fields matter
+	if err := json.Unmarshal(raw, &answer); err != nil {
 		return took, err
 	}
 	if answer.Error != nil && answer.Error != false {
