@@ -35,7 +35,6 @@ func TestHammerStore(t *testing.T) {
 				}
 				s.List()
 				s.Expire()
-				s.Expires("keeper")
 			}
 		})
 	}

@@ -188,19 +188,6 @@ func (s *Store) Lookup(token string) (Actor, Info, bool) {
 	return found.Actor(), found.clone(), true
 }
 
-// Expires returns when the named token ends, the zero time when it never does. It reports false when there is no such
-// valid token.
-func (s *Store) Expires(name string) (time.Time, bool) {
-	now := s.now()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	e, ok := s.entries[name]
-	if !ok || e.revoked || e.expired(now) {
-		return time.Time{}, false
-	}
-	return e.Expires, true
-}
-
 // Watch has f called with the name of every token that is revoked, replaced or found expired. Calls come from the
 // goroutine that made the change and f must not call Create, Revoke, Expire or EnsureLocal. Watch before serving: it does
 // not tell of the past.
@@ -210,20 +197,12 @@ func (s *Store) Watch(f func(name string)) {
 	s.watchers = append(s.watchers, f)
 }
 
-// Expire drops tokens whose time is over, telling the watchers, and returns when the next one ends; false when none will.
-// Lookup refuses an expired token in any case: Expire is for the connections that it had opened.
-func (s *Store) Expire() (next time.Time, ok bool) {
+// Expire drops tokens whose time is over, telling the watchers. Lookup refuses an expired token in any case: Expire is for
+// the connections that it had opened.
+func (s *Store) Expire() {
 	s.change.Lock()
 	defer s.change.Unlock()
 	s.expire()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for _, e := range s.entries {
-		if !e.revoked && !e.Expires.IsZero() && (!ok || e.Expires.Before(next)) {
-			next, ok = e.Expires, true
-		}
-	}
-	return next, ok
 }
 
 // expire forgets what has expired. The file follows with the next change: it says itself when its tokens end. The caller
