@@ -103,13 +103,9 @@ type Options struct {
 	OnEvent func(Event)
 }
 
-// Driven tells who drove an output last, for [Table.Safe].
+// Driven tells who drove an output that may be on last, for [Table.Safe].
 type Driven struct {
-	Handle           Handle
-	Pin, Name        string
 	Caller           Caller
-	Level            int
-	On               bool // not at its safe level
 	OnDisconnectSafe bool // the board file says so
 }
 
