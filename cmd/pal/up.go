@@ -165,25 +165,19 @@ func (a *app) announce(s *station) error {
 // firstCode returns a line that works on the board and shows something: it switches an output of low danger, a light when
 // there is one, or tells the names that programs have where they may not drive pins themselves.
 func firstCode(d *board.Description) string {
-	best := -1
+	var best *board.Pin
 	for i := range d.Pins {
 		p := &d.Pins[i]
-		if d.Mode != board.ModeOpen || p.Owner != board.OwnerAgent || !p.Can.Has(board.CapOut) || p.Danger != board.DangerLow || p.Requires != nil {
-			continue
-		}
-		if p.Name == "LED" {
-			best = i
-			break
-		}
-		if best < 0 {
-			best = i
+		free := p.Owner == board.OwnerAgent && p.Can.Has(board.CapOut) && p.Danger == board.DangerLow && p.Requires == nil
+		if free && d.Mode == board.ModeOpen && (best == nil || p.Name == "LED") {
+			best = p
 		}
 	}
-	if best < 0 {
+	if best == nil {
 		return "dir()"
 	}
-	id := string(d.Pins[best].ID)
-	if _, number := d.Pins[best].ID.Number(); !number {
+	id := string(best.ID)
+	if _, number := best.ID.Number(); !number {
 		id = strconv.Quote(id)
 	}
 	return fmt.Sprintf("from machine import Pin; Pin(%s, Pin.OUT).on()", id)
