@@ -3,8 +3,10 @@ package core
 import (
 	"crypto/sha256"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
@@ -147,5 +149,38 @@ func TestAnswersWindow(t *testing.T) {
 	}
 	if e, _, _ := a.ask("running", "x", late.Add(limits.DedupWindow+1)); e == nil {
 		t.Error("after the window: got a repetition, want the id to be free")
+	}
+}
+
+// What is remembered of a long answer is short and says so; what was refused before admission is not remembered.
+func TestWrite(t *testing.T) {
+	long := strings.Repeat("é", limits.DedupStreamKept)
+	w := write(protocol.Result{Header: protocol.NewHeader(nil, protocol.AnswerResult), Stdout: long, Stderr: "short", DroppedBytes: 1})
+	kept, err := protocol.DecodeAnswer(w.kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := kept.(*protocol.Result)
+	if len(res.Stdout) > limits.DedupStreamKept || !utf8.ValidString(res.Stdout) || res.Stderr != "short" || !res.Truncated || res.DroppedBytes != 1+len(long)-len(res.Stdout) {
+		t.Errorf("kept: got %d bytes and %q, truncated %v, %d dropped", len(res.Stdout), res.Stderr, res.Truncated, res.DroppedBytes)
+	}
+	if !strings.Contains(string(w.sent), long) || !w.keep {
+		t.Error("sent: got less than the whole answer, or one that is not kept")
+	}
+	for _, code := range []protocol.Code{
+		protocol.CodeBusy, protocol.CodeUnavailable, protocol.CodeStorage, protocol.CodeUnauthorized, protocol.CodeTooLarge,
+	} {
+		if write(protocol.Refuse(nil, &protocol.Error{Code: code})).keep {
+			t.Errorf("%s: got it remembered", code)
+		}
+	}
+	for _, code := range []protocol.Code{protocol.CodeDenied, protocol.CodeConflict, protocol.CodeInterrupted, protocol.CodeExpired} {
+		if !write(protocol.Refuse(nil, &protocol.Error{Code: code})).keep {
+			t.Errorf("%s: got it not remembered", code)
+		}
+	}
+	// An answer that cannot be encoded is still one.
+	if raw := encode(protocol.SimAnswer{Header: protocol.NewHeader(nil, protocol.AnswerSim), Sim: []byte("{")}); !strings.Contains(string(raw), `"code":"internal"`) {
+		t.Errorf("what cannot be encoded: got %s, want code internal", raw)
 	}
 }

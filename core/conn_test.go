@@ -346,3 +346,16 @@ func TestKick(t *testing.T) {
 		}
 	})
 }
+
+// A token revoked between the look at it and the connection's place in the list leaves no connection behind.
+func TestRevokedInBetween(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		actor, err := r.core.identify(r.bot)
+		check(t, err)
+		check(t, r.identity.Revoke(identity.LocalAgent))
+		k := &conn{core: r.core}
+		wantRefusal(t, "become", r.core.become(k, &who{actor: *actor}, r.bot), protocol.CodeUnauthorized)
+		r.core.slots.release(k)
+		r.core.slots.serving.Done()
+	})
+}
