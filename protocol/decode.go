@@ -151,10 +151,7 @@ func requestError(err error) *Error {
 	if own, ok := errors.AsType[*valueError](sem.Err); ok {
 		return &Error{Code: CodeBadRequest, Message: field + " " + own.Error()}
 	}
-	return &Error{
-		Code:    CodeBadRequest,
-		Message: fmt.Sprintf("%s must be %s, not %s", quote(field), typeWord(sem.GoType), valueWord(sem)),
-	}
+	return &Error{Code: CodeBadRequest, Message: quote(field) + " must be " + typeWord(sem.GoType)}
 }
 
 // typeWord names a Go type the way a sender knows it.
@@ -178,15 +175,6 @@ func typeWord(t reflect.Type) string {
 	default:
 		return "an object"
 	}
-}
-
-// valueWord names the value that was sent instead.
-func valueWord(sem *json.SemanticError) string {
-	if sem.JSONKind == '0' && len(sem.JSONValue) > 0 {
-		kept, _ := Cut(sem.JSONValue, limits.NameBytes)
-		return string(kept)
-	}
-	return kindWord(sem.JSONKind)
 }
 
 // tooLarge refuses what is longer than limit bytes.

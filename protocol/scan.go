@@ -132,7 +132,7 @@ func (s *scan) member(key string, tok jsontext.Token) {
 		s.typ = s.text(key, tok)
 	case "meta":
 		if tok.Kind() != '{' {
-			s.note(CodeBadRequest, "meta must be an object, not %s", kindWord(tok.Kind()))
+			s.note(CodeBadRequest, "meta must be an object")
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (s *scan) member(key string, tok jsontext.Token) {
 // text returns the string that tok is, or notes that it is none.
 func (s *scan) text(key string, tok jsontext.Token) string {
 	if tok.Kind() != '"' {
-		s.note(CodeBadRequest, "%s must be a string, not %s", key, kindWord(tok.Kind()))
+		s.note(CodeBadRequest, "%s must be a string", key)
 		return ""
 	}
 	return tok.String()
@@ -188,24 +188,6 @@ func syntaxError(err error) error {
 		return fmt.Errorf("not JSON in UTF-8 at byte %d: %w", syn.ByteOffset, syn.Err)
 	}
 	return fmt.Errorf("not JSON: %w", err)
-}
-
-// kindWord names a kind of JSON value in an error.
-func kindWord(k jsontext.Kind) string {
-	switch k {
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case 't', 'f':
-		return "a boolean"
-	case '{':
-		return "an object"
-	case '[':
-		return "a list"
-	default:
-		return "null"
-	}
 }
 
 // quote shows a sender's word in an error: short, on one line, without control characters.
