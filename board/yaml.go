@@ -188,28 +188,12 @@ func (r *reader) mapping(n ast.Node, what string, known fields, required ...stri
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// kindOf says what a node is, for messages.
+// kindOf says what a node is in YAML's own words, for messages.
 func kindOf(n ast.Node) string {
-	switch n.(type) {
-	case nil, *ast.NullNode:
+	if n == nil {
 		return "nothing"
-	case *ast.MappingNode, *ast.MappingValueNode:
-		return "a mapping"
-	case *ast.SequenceNode:
-		return "a list"
-	case *ast.StringNode, *ast.LiteralNode:
-		return "text"
-	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		return "a number"
-	case *ast.BoolNode:
-		return "true or false"
-	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
-		return "an anchor or alias (not used in board files)"
-	case *ast.TagNode:
-		return "a tag (not used in board files)"
-	default:
-		return "this"
 	}
+	return n.Type().YAMLName()
 }
 
 // list reads a list, each element by each.
