@@ -87,10 +87,12 @@ func (s *StatusQuery) check(fields) *Error {
 	return name("task_id", *s.TaskID, limits.NameBytes)
 }
 
-func (p *PinRead) check(present fields) *Error { return pinName(present, p.Pin) }
+func (p *PinRead) check(present fields) *Error {
+	return word(present, "pin", string(p.Pin), limits.NameBytes)
+}
 
 func (p *PinSet) check(present fields) *Error {
-	return first(pinName(present, p.Pin), required(present, "value"))
+	return first(word(present, "pin", string(p.Pin), limits.NameBytes), required(present, "value"))
 }
 
 func (s *Subscribe) check(fields) *Error {
@@ -203,18 +205,14 @@ func milliseconds(field string, value *int64) *Error {
 	}
 }
 
-// pinName bounds a pin as it was written. Which pin it is, the guard decides.
-func pinName(present fields, pin PinName) *Error {
-	return first(
-		required(present, "pin"),
-		filled("pin", string(pin)),
-		name("pin", string(pin), limits.NameBytes),
-	)
+// word requires a name that is not empty. Which pin or operation it is, others decide.
+func word(present fields, field, value string, limit int) *Error {
+	return first(required(present, field), filled(field, value), name(field, value, limit))
 }
 
 // op requires an operation, one of known when there are any.
 func op(present fields, value string, known ...string) *Error {
-	if err := first(required(present, "op"), filled("op", value), name("op", value, limits.NameBytes)); err != nil {
+	if err := word(present, "op", value, limits.NameBytes); err != nil {
 		return err
 	}
 	if len(known) == 0 || slices.Contains(known, value) {
