@@ -23,7 +23,7 @@ engine: $(REWRITE)/node_modules/.package-lock.json
 	cd $(REWRITE) && $(NPM) run --silent build
 
 $(REWRITE)/node_modules/.package-lock.json: $(REWRITE)/package-lock.json
-	cd $(REWRITE) && $(NPM) ci --no-audit --no-fund --loglevel=error
+	cd $(REWRITE) && $(NPM) ci --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
 # The tests start a binary built without the race detector (guest code is slow under it) and race-check everything else.
@@ -35,7 +35,7 @@ test: build tools test/peer/node_modules/.package-lock.json
 
 # The comparison server's packages: a WebSocket client of another language for the tests.
 test/peer/node_modules/.package-lock.json: test/peer/package-lock.json
-	cd test/peer && $(NPM) ci --no-audit --no-fund --loglevel=error
+	cd test/peer && $(NPM) ci --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
 # What the tests need beside Go and Node: a terminal multiplexer for the prompt, a C compiler for the race detector.
