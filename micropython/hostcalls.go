@@ -67,7 +67,7 @@ var hostFunctions = [...]hostFunction{
 	{name: "random_hex", args: 1, call: (*machine).randomHex},
 	// The driver's own.
 	{name: "driver_source", call: func(m *machine, _ []record) record { return m.str(driverSource) }},
-	{name: "register", args: 3, keeps: true, call: (*machine).register},
+	{name: "register", args: 6, keeps: true, call: (*machine).register},
 	{name: "seal", call: func(m *machine, _ []record) record { m.sealed = true; return null }},
 	{name: "enter", call: (*machine).enter},
 	{name: "leave", call: (*machine).leave},

@@ -46,7 +46,20 @@ func (m *machine) register(a []record) record {
 	if err := m.eng.linkScheduler(uint32(a[2].number())); err != nil {
 		panic(fatal{err.Error()})
 	}
+	for fd := range m.standard {
+		m.standard[fd] = uint32(a[3+fd].number()) + 4 // behind the type
+		if got, ok := m.eng.mem.ReadUint32Le(m.standard[fd]); !ok || got != uint32(fd) {
+			panic(fatal{"the engine's standard streams are not where they are looked for"})
+		}
+	}
 	return null
+}
+
+// reopen undoes what a program may have done to the standard streams: one that was closed stays so for every later job.
+func (m *machine) reopen() {
+	for fd, at := range m.standard {
+		m.eng.mem.WriteUint32Le(at, uint32(fd))
+	}
 }
 
 // run runs one job and reports its end. An error means that the engine is not to be trusted any more.
@@ -55,6 +68,7 @@ func (m *machine) run(r frame.Run) error {
 	m.seq, m.kind, m.running, m.wanted, m.answered = r.Seq, job.Kind, true, false, false
 	m.outcome = hw.Outcome{}
 	m.edgeFirst, m.edgeCount, m.scheduled, m.masked, m.kicked = 0, 0, false, false, false
+	m.reopen()
 	m.stdout.reset(job.MaxOutput)
 	m.stderr.reset(job.MaxOutput)
 	for _, key := range job.Drop {
@@ -78,10 +92,10 @@ func (m *machine) run(r frame.Run) error {
 	m.outcome.DroppedOut, m.outcome.DroppedErr = m.stdout.dropped, m.stderr.dropped
 	m.flushAll()
 	m.running = false
-	m.send(frame.Done{Seq: m.seq, Outcome: m.outcome})
-	if m.wornOut {
+	if m.wornOut { // instead of the job's end: its client is to be told that the names are gone, and the next job not to be lost
 		return fatal{"the heap stays full after every session was forgotten"}
 	}
+	m.send(frame.Done{Seq: m.seq, Outcome: m.outcome})
 	return nil
 }
 

@@ -37,11 +37,12 @@ type machine struct {
 	pendingSince   time.Time // of the oldest byte in either stream
 	lastBeat       time.Time
 
-	serving bool // Ready was sent: nothing else may be sent before it
-	sealed  bool // programs find no host functions any more
-	driver  record
-	drain   uint32 // the engine's address of the callable that runs interrupt handlers
-	args    [maxHostArgs]record
+	serving  bool // Ready was sent: nothing else may be sent before it
+	sealed   bool // programs find no host functions any more
+	driver   record
+	drain    uint32    // the engine's address of the callable that runs interrupt handlers
+	standard [3]uint32 // the engine's addresses of the descriptors of sys.stdin, stdout and stderr
+	args     [maxHostArgs]record
 
 	seq       uint32
 	kind      hw.JobKind

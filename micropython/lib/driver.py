@@ -50,12 +50,39 @@ modules["sys"] = modules["usys"] = _sys
 modules["micropython"] = _micropython
 del modules["_sys"], modules["_builtin"], modules["_micropython"]
 for name in ("array", "binascii", "collections", "errno", "hashlib", "heapq", "io", "json", "machine", "os", "random",
-             "re", "select", "struct", "time", "zlib", "ctypes"):
+             "re", "select", "struct", "time", "zlib"):
     try:
-        modules["u" + name] = __import__(name if name != "ctypes" else "uctypes")
+        modules["u" + name] = __import__(name)
     except ImportError:
         pass
 
+
+
+def memory_refused(*args, **kwargs):
+    _pal.denied("memory access by uctypes")
+
+
+def close_memory():
+    # uctypes reads and writes any address of the machine. What it offers for that refuses instead, in the engine's own table
+    # of its names, so that importing it anew finds the same. A module is its type and its dictionary; a dictionary is its
+    # type, a count in units of 8, a size and the table; an entry is a name and a value.
+    import uctypes
+
+    def word(address):
+        return int.from_bytes(uctypes.bytes_at(address, 4), "little")
+
+    names = word(id(uctypes) + 4)
+    table = word(names + 12)
+    memory = uctypes.bytearray_at(table, (word(names + 4) >> 3) * 8)
+    refuse = id(memory_refused).to_bytes(4, "little")
+    closed = [id(v) for v in (uctypes.addressof, uctypes.bytes_at, uctypes.bytearray_at, uctypes.struct)]
+    for k in range(4, len(memory), 8):
+        if int.from_bytes(memory[k:k + 4], "little") in closed:
+            memory[k:k + 4] = refuse
+
+
+close_memory()
+del close_memory
 session = {}
 prefill = {"__name__": "__main__", "time": time, "event_push": _builtin.event_push}
 for name in ("Pin", "ADC", "I2C", "SPI", "PWM", "UART", "Timer"):
@@ -393,5 +420,5 @@ def make_room(key):
         pass
 
 
-js.register(run, id(drain), id(micropython.schedule))
+js.register(run, id(drain), id(micropython.schedule), id(sys.stdin), id(sys.stdout), id(sys.stderr))
 js.seal()
