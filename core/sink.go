@@ -279,10 +279,10 @@ func (c *Core) explain(r *protocol.Result, s *sink, out hw.Outcome, cause error)
 	case out.Rung != hw.RungNone && cause != nil:
 		r.Code, r.Message = endCode(cause), fmt.Sprintf("%v; ended at rung %d", cause, out.Rung)
 		if out.Died {
-			r.Message += ": the machine was replaced, its names are gone"
+			r.Message += ": the machine was replaced, its names are gone and what it drove is safe"
 		}
 	case out.Died:
-		r.Code, r.Message = protocol.CodeVMRestarted, "the machine was lost and replaced: "+out.Cause
+		r.Code, r.Message = protocol.CodeVMRestarted, "the machine was lost and replaced, what it drove is safe: "+out.Cause
 	case out.Exception != nil && s.refused != nil && out.Refusal == s.number:
 		f := s.refused
 		r.Code, r.Message, r.Rule, r.Resource = protocol.Code(f.Code), f.Message, f.Rule, f.Resource
