@@ -15,6 +15,12 @@ import (
 // A terminal must end in time whatever its guest does: here a program that swallows every interrupt, requests that wait
 // behind it, and connections that say nothing.
 func TestShutdownInTime(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGQUIT} {
+		t.Run(signal.String(), func(t *testing.T) { shutdownInTime(t, signal) })
+	}
+}
+
+func shutdownInTime(t *testing.T, signal syscall.Signal) {
 	u := start(t)
 	human := u.dial("", "human")
 	var idle []*client.Client
@@ -50,7 +56,7 @@ while True:
 	})
 
 	began := time.Now()
-	if err := u.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := u.cmd.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
 	<-u.ended

@@ -51,9 +51,13 @@ func (e *HeldError) Error() string {
 // Folder is a state folder that exists and can be written.
 type Folder struct{ dir string }
 
-// Open makes the folder if it is not there and proves that it can be written.
+// Open makes the folder if it is not there and proves that it can be written, but not by everybody: who can replace files in
+// it can replace the tokens.
 func Open(dir string) (*Folder, error) {
 	err := os.MkdirAll(dir, 0o700)
+	if info, statErr := os.Stat(dir); err == nil && statErr == nil && openToAll(info.Mode()) {
+		return nil, fmt.Errorf("state folder %s can be written by every user of this computer: look at what is in it, then chmod 700, or choose another one with --state DIR", dir)
+	}
 	var probe *os.File
 	if err == nil {
 		probe, err = os.CreateTemp(dir, ".probe-*")
@@ -82,7 +86,7 @@ type Lock struct{ file *os.File }
 // Lock takes the folder for this process until [Lock.Release] or the end of the process. addr is what a refused second
 // process is told. When another process holds it the error is a *HeldError.
 func (f *Folder) Lock(addr string) (*Lock, error) {
-	file, err := os.OpenFile(f.Path(lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := openLock(f.Path(lockFile))
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}
