@@ -44,6 +44,9 @@ tools:
 	@missing=""; \
 	command -v tmux >/dev/null || missing="$$missing tmux"; \
 	command -v gcc >/dev/null || missing="$$missing gcc libc6-dev"; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" != 0 ]; then \
+	  echo "the tests need more: run this as root first: apt-get install --no-install-recommends$$missing" >&2; exit 1; \
+	fi; \
 	if [ -n "$$missing" ]; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \
 	fi
@@ -71,4 +74,4 @@ generate:
 	$(GO) generate ./...
 
 clean:
-	rm -rf bin $(REWRITE)/node_modules $(ENGINE)
+	rm -rf bin $(REWRITE)/node_modules test/peer/node_modules $(ENGINE)
