@@ -10,7 +10,7 @@ func running() []Bound {
 		span("MaxExecCeiling", limits.MaxExecCeiling, "a board file may allow longer programs, but none without an end", "the board file is refused"),
 		span("InterruptGrace", limits.InterruptGrace, "time for a program's finally blocks after KeyboardInterrupt", "the machine is killed and replaced"),
 		span("HandlerTimeout", limits.HandlerTimeout, "an interrupt handler in an idle machine must not hold up the next request", "interrupted like a program past its deadline"),
-		span("BoardInitTimeout", limits.BoardInitTimeout, "board.py defines functions and should do little else", "the board does not start; the error says so"),
+		span("BoardInitTimeout", limits.BoardInitTimeout, "board.py defines functions and should do little else", "it is interrupted: its names are missing, and event board_error says so"),
 		size("CodeBytes", limits.CodeBytes, "far above what an agent writes in one step; holds copies in memory down", "too_large"),
 		size("OutputDefault", limits.OutputDefault, "the specification's bound, what a model can use of an answer; stdout and stderr apart",
 			"cut between characters; truncated and dropped_bytes say so"),
