@@ -181,6 +181,17 @@ func (p *Pin) letGo() bool {
 	return p.Can.Has(CapOpenDrain) && (!p.Can.Any(CapOut|CapPWM) || p.Can.Any(CapI2C|CapOneWire))
 }
 
+// Against reports whether a bias pulls the pin, as an output, away from its safe level.
+func (p *Pin) Against(pull hw.Pull) bool {
+	return pull == hw.PullUp && p.Safe == 0 || pull == hw.PullDown && p.Safe == 1
+}
+
+// HasRules reports whether anything about the output beyond its safe level must be checked when it is switched.
+func (p *Pin) HasRules() bool {
+	return p.MaxOn > 0 || p.MinOff > 0 || p.MaxRate.N > 0 || len(p.Interlock) > 0 || p.Requires != nil || p.Trip != nil ||
+		p.LeaseRequired || p.Danger == DangerHigh
+}
+
 // Label returns the pin's name, or its id when it has none: the word to use for it towards people.
 func (p *Pin) Label() string {
 	if p.Name != "" {

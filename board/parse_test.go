@@ -110,6 +110,7 @@ func TestParseProblems(t *testing.T) {
 		{"no-can", led, strings.Replace(led, "can: [in, out, pwm], safe: low", "note: x", 1), `6:5: LED: "can" is missing`},
 		{"open-drain-low", "can: [open_drain], safe: high", "can: [open_drain], safe: low", "23:52: 9: a shared or open drain line is inert when"},
 		{"bus-line-low", led, strings.Replace(led, "pwm", "open_drain, i2c", 1), "6:77: LED: a shared or open drain line is inert when"},
+		{"pull-against-safe", led, strings.Replace(led, "safe: low", "safe: low, pull: up", 1), "6:76: LED: this bias pulls the output away"},
 		{"unknown-can", led, strings.Replace(led, "pwm", "fly", 1), `6:53: can is one of`},
 		{"strapping", led, strings.Replace(led, "safe:", "strapping: true, safe:", 1), "6:5: LED: the chip reads this pin at reset"},
 		{"system-rule", "{id: 0, name: BOOT, owner: system}", "{id: 0, owner: system, can: [out]}", `3:33: 0: a system pin is never used`},
@@ -300,7 +301,7 @@ func FuzzParse(f *testing.F) {
 				}
 			}
 			if p.Output() != (p.Safe >= 0) || p.Owner == OwnerSystem && p.Can != 0 || p.Strapping && p.Output() ||
-				p.Can == CapOpenDrain && p.Safe != 1 {
+				p.Can == CapOpenDrain && p.Safe != 1 || p.Against(p.Pull) {
 				t.Fatalf("accepted a pin that breaks the rules: %+v", p)
 			}
 			for _, j := range p.Interlock {

@@ -75,6 +75,8 @@ func (dec *decoder) checkPin(p *Pin, refs *pinRefs) {
 		dec.addf(p.At, "%s: the chip reads this pin at reset (strapping), so it cannot be an output", p.Label())
 	case out && p.Safe < 0 && refs.keys["safe"] == Pos{}:
 		dec.addf(p.At, "%s: an output needs a safe level (safe: low or safe: high)", p.Label())
+	case p.Against(p.Pull):
+		dec.addf(refs.keys["pull"], "%s: this bias pulls the output away from its safe level", p.Label())
 	case p.Safe == 0 && p.letGo():
 		dec.addf(refs.keys["safe"], "%s: a shared or open drain line is inert when it is let go (safe: high); low would hold it down",
 			p.Label())

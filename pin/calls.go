@@ -10,7 +10,7 @@ const digital = board.CapIn | board.CapOut | board.CapOpenDrain | board.CapPWM |
 
 // Configure sets a pin's direction, bias and, for an output, level: 0, 1, or -1 to keep the level of what is an output already
 // and to start safe otherwise. A bias of PullNone is the bias the board file gives the pin. The effect is nil when nothing was
-// driven. Taking an output's direction away counts as driving it.
+// driven. Taking an output's direction away counts as driving it, and so does a bias against its safe level.
 func (t *Table) Configure(c Caller, h Handle, m hw.Mode, pull hw.Pull, level int) (*Effect, error) {
 	p, err := t.at(h)
 	if err != nil {
@@ -28,7 +28,7 @@ func (t *Table) Configure(c Caller, h Handle, m hw.Mode, pull hw.Pull, level int
 		// A rule watches this input. To ask for what it is anyway is harmless and usual; nothing is changed.
 		return nil, t.can(p, mode.caps, mode.doing)
 	}
-	if err := t.mayConfigure(c, p, m, out); err != nil {
+	if err := t.mayConfigure(c, p, m, out, pull); err != nil {
 		return nil, err
 	}
 	r := &request{verb: verbInput, caller: c, mode: m, pull: pull, level: level}
@@ -42,9 +42,12 @@ func (t *Table) Configure(c Caller, h Handle, m hw.Mode, pull hw.Pull, level int
 	return &r.effect, nil
 }
 
-func (t *Table) mayConfigure(c Caller, p *pin, m hw.Mode, out bool) error {
+// mayConfigure checks what does not change from one moment to the next. A bias drives as well, if weakly: enough for a relay's
+// input stage. Against the safe level it is for inputs that are outputs without rules, since no rule could follow it.
+func (t *Table) mayConfigure(c Caller, p *pin, m hw.Mode, out bool, pull hw.Pull) error {
+	against := m != hw.ModeOut && p.b.Against(pull)
 	t.mu.Lock()
-	drives := out || p.level >= 0
+	drives := out || against || p.level >= 0
 	t.mu.Unlock()
 	if err := t.mayTouch(c, p, drives); err != nil {
 		return err
@@ -53,6 +56,9 @@ func (t *Table) mayConfigure(c Caller, p *pin, m hw.Mode, out bool) error {
 		r := refusal(p, eacces, codeDenied, RuleGuardPin, "a rule of this board watches %s: its direction and bias are fixed", p.name())
 		r.Holder = "guard"
 		return r
+	}
+	if against && (out || p.b.HasRules()) {
+		return refusal(p, eacces, codeDenied, RuleBias, "%s is an output: a bias against its safe level could switch it on past its rules", p.name())
 	}
 	return t.can(p, modeCaps[m].caps, modeCaps[m].doing)
 }

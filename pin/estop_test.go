@@ -75,9 +75,10 @@ func TestStop(t *testing.T) {
 // another output.
 func TestStopLeavesInputsAlone(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
-		if _, err := r.Configure(agent, r.h("TIMED"), hw.ModeIn, hw.PullUp, -1); err != nil {
+		if _, err := r.Configure(agent, r.h("TIMED"), hw.ModeIn, hw.PullDown, -1); err != nil {
 			t.Fatal(err)
 		}
+		r.world("set", "TIMED", "1")
 		r.Stop("test")
 		if got := r.Snapshot()[r.h("TIMED")]; got.Mode != hw.ModeIn || got.Level != 1 {
 			t.Errorf("got %+v", got)

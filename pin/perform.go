@@ -76,7 +76,7 @@ func (t *Table) claim(p *pin, r *request) (change, error) {
 	defer t.mu.Unlock()
 	c := change{from: p.level, to: p.b.Safe, mode: p.mode, pull: p.pull, at: t.now()}
 	if p.level < 0 {
-		c.mode, c.configure = startMode(p.b), true
+		c.mode, c.pull, c.configure = startMode(p.b), p.b.Pull, true // no bias of an input, which may be against the safe level
 	}
 	if r.verb == verbSafe {
 		// An output that a program made an input drives nothing: to drive it now could set it against whatever drives it.
@@ -237,13 +237,17 @@ func (t *Table) alarmed(p *pin) {
 }
 
 // toInput performs a configuration as an input. An output is driven safe first, so that a line with some capacitance or a
-// slow relay does not keep a level that nobody stands for any more.
+// slow relay does not keep a level that nobody stands for any more. One with a bias against its safe level may be on.
 func (t *Table) toInput(p *pin, r *request) {
+	against := p.b.Against(r.pull)
 	t.mu.Lock()
 	from := p.level
 	var err error
-	if from >= 0 {
+	if from >= 0 || against {
 		err = t.open(p)
+	}
+	if err == nil && against {
+		err = t.mayBeOn(p, r, t.now())
 	}
 	t.mu.Unlock()
 	if err != nil {
@@ -267,8 +271,8 @@ func (t *Table) toInput(p *pin, r *request) {
 		return
 	}
 	t.mu.Lock()
-	p.mode, p.pull, p.level, p.energised = r.mode, r.pull, -1, false
-	if from >= 0 {
+	p.mode, p.pull, p.level, p.energised = r.mode, r.pull, -1, against
+	if from >= 0 || against {
 		p.caller, p.changed = r.caller, c.at
 	}
 	t.mu.Unlock()

@@ -6,6 +6,7 @@ const (
 	RuleSystemPin   = "system pin"     // owned by the board itself
 	RuleGuardPin    = "guard pin"      // owned by the guard
 	RuleCapability  = "capability"     // the pin cannot do that
+	RuleBias        = "bias"           // a bias could switch an output on that has rules
 	RuleEngineering = "engineering"    // only board.py may configure and drive
 	RuleScope       = "scope"          // the caller may not drive
 	RuleEstop       = "estop"          // the e-stop latch is set
