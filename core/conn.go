@@ -61,15 +61,17 @@ func (s *slots) init() { s.conns = map[uint64]*conn{} }
 
 var slotRoom = [...]int{slotUnknown: limits.Unidentified, slotRegular: limits.Connections, slotReserved: limits.ConnectionsReserved}
 
-// take moves k into a place of the first kind that has room and returns the kind, slotNone when there is no room.
-func (s *slots) take(k *conn, kinds ...slotKind) slotKind {
+// take moves k into a place of the first kind that has room for actor, "" while nobody is identified, and returns the kind,
+// slotNone when there is no room.
+func (s *slots) take(k *conn, actor string, kinds ...slotKind) slotKind {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, kind := range kinds {
-		if s.closed || s.used[kind] >= slotRoom[kind] {
+		if s.closed || !s.roomFor(actor, kind) {
 			continue
 		}
 		s.used[kind]++
+		k.actor = actor
 		if k.slot != slotNone {
 			s.used[k.slot]--
 		} else {
@@ -82,6 +84,19 @@ func (s *slots) take(k *conn, kinds ...slotKind) slotKind {
 		return kind
 	}
 	return slotNone
+}
+
+// roomFor reports whether actor can have one more place of a kind. It gets one reserved place at a time: else one that opens
+// connections without end would keep everybody's stop out. s.mu is held.
+func (s *slots) roomFor(actor string, kind slotKind) bool {
+	if kind == slotReserved {
+		for _, k := range s.conns {
+			if k.slot == slotReserved && k.actor == actor {
+				return false
+			}
+		}
+	}
+	return s.used[kind] < slotRoom[kind]
 }
 
 // release gives up k's place, if it has one.
@@ -119,14 +134,14 @@ func (s *slots) shut() {
 	}
 }
 
-// hasRoom reports whether a connection of an identified (or not yet identified) peer could be taken now.
-func (s *slots) hasRoom(identified bool) bool {
+// hasRoom reports whether a connection of an actor, nil while nobody is identified, could be taken now.
+func (s *slots) hasRoom(actor *identity.Actor) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !identified {
-		return s.used[slotUnknown] < slotRoom[slotUnknown]
+	if actor == nil {
+		return s.roomFor("", slotUnknown)
 	}
-	return s.used[slotRegular] < slotRoom[slotRegular] || s.used[slotReserved] < slotRoom[slotReserved]
+	return s.roomFor(actor.Name, slotRegular) || s.roomFor(actor.Name, slotReserved)
 }
 
 // reserved reports whether k has a place beyond the limit.
@@ -155,6 +170,7 @@ type conn struct {
 	requests atomic.Uint64
 	waiting  int      // owned by the admission goroutine
 	slot     slotKind // guarded by slots.mu
+	actor    string   // whose place it is; guarded by slots.mu
 }
 
 // outgoing is a message on its way to the write loop.
@@ -308,7 +324,7 @@ func (c *Core) Admit(p Peer) error {
 	if err != nil {
 		return err
 	}
-	if !c.slots.hasRoom(actor != nil) {
+	if !c.slots.hasRoom(actor) {
 		return c.refuseConn()
 	}
 	return nil
@@ -370,7 +386,7 @@ func (c *Core) enter(k *conn) error {
 	case err != nil:
 		return err
 	case actor == nil:
-		return c.place(k, slotUnknown)
+		return c.place(k, "", slotUnknown)
 	default:
 		return c.become(k, &who{actor: *actor, client: k.peer.Client}, k.peer.Credential)
 	}
@@ -378,7 +394,7 @@ func (c *Core) enter(k *conn) error {
 
 // become makes k the connection of an actor that was looked up.
 func (c *Core) become(k *conn, w *who, credential string) error {
-	if err := c.place(k, slotRegular, slotReserved); err != nil {
+	if err := c.place(k, w.actor.Name, slotRegular, slotReserved); err != nil {
 		return err
 	}
 	k.who.Store(w)
@@ -387,9 +403,9 @@ func (c *Core) become(k *conn, w *who, credential string) error {
 	return err
 }
 
-// place finds k a place of one of the kinds. Unidentified and reserved connections may not stay long.
-func (c *Core) place(k *conn, kinds ...slotKind) error {
-	switch c.slots.take(k, kinds...) {
+// place finds k a place of one of the kinds for actor. Unidentified and reserved connections may not stay long.
+func (c *Core) place(k *conn, actor string, kinds ...slotKind) error {
+	switch c.slots.take(k, actor, kinds...) {
 	case slotNone:
 		if c.ctx.Err() != nil {
 			return unavailable()

@@ -180,7 +180,15 @@ func TestPlaces(t *testing.T) {
 		// The two beyond the limit may stop, and not stay.
 		start := time.Now()
 		reserved := []*client{r.dial(r.bot), r.dial("")}
-		reserved[1].request("hello", "h", &protocol.Hello{Token: r.bot})
+		synctest.Wait()
+		// One actor does not get both, or it could keep the others' stop out.
+		wantRefusal(t, "admit to the second reserved place", r.core.Admit(Peer{Credential: r.bot}), protocol.CodeBusy)
+		second := r.dial("")
+		second.request("hello", "h", &protocol.Hello{Token: r.bot})
+		second.wantCode("h", protocol.CodeBusy)
+		second.wantCut("taken")
+		check(t, r.core.Admit(Peer{Credential: r.human}))
+		reserved[1].request("hello", "h", &protocol.Hello{Token: r.human})
 		if _, ok := reserved[1].read().(*protocol.Welcome); !ok {
 			t.Error("hello on a reserved place: got no welcome")
 		}
