@@ -29,7 +29,7 @@ func TestLockIsNoLink(t *testing.T) {
 			}
 			if l, err := f.Lock("127.0.0.1:1"); err == nil {
 				t.Errorf("Lock: got a lock, want an error")
-				l.Release() //nolint:errcheck // it should not be there
+				l.Release()
 			}
 		})
 	}
