@@ -29,7 +29,7 @@ type Terminal struct {
 
 // FromState returns the target of the terminal that runs with the state folder dir, as its local human. Both files are
 // readable by the folder's owner only, which is what makes the caller that human. An error says what to do when there is
-// no such terminal; one that was killed leaves its file, and then [Dial] says that nothing listens.
+// no such terminal. One that was killed leaves its file; its address may be another's by then, so the process is looked for.
 func FromState(dir string) (Target, error) {
 	text, err := readState(filepath.Join(dir, terminalFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,6 +44,10 @@ func FromState(dir string) (Target, error) {
 	}
 	if at.URL == "" {
 		return Target{}, fmt.Errorf("read %s: it has no url", filepath.Join(dir, terminalFile))
+	}
+	if gone(at.PID) {
+		// Whoever listens at that address now is somebody else, who must not get the token.
+		return Target{}, fmt.Errorf("the terminal of the state folder %s was killed: start it again with `pal up`: %w", dir, fs.ErrNotExist)
 	}
 	token, err := readState(filepath.Join(dir, tokenFile))
 	if err != nil {

@@ -2,8 +2,10 @@ package client
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,7 +16,7 @@ import (
 )
 
 func TestFromState(t *testing.T) {
-	const at, token = `{"addr":"127.0.0.1:7333","pid":7,"url":"ws://127.0.0.1:7333/pal","later":true}`, "secret\n"
+	at, token := fmt.Sprintf(`{"addr":"127.0.0.1:7333","pid":%d,"url":"ws://127.0.0.1:7333/pal","later":true}`, os.Getpid()), "secret\n"
 	tests := []struct {
 		name            string
 		terminal, token string // empty: no such file
@@ -52,5 +54,30 @@ func TestFromState(t *testing.T) {
 				t.Errorf("error: got %v, want %v to be told apart", err, fs.ErrNotExist)
 			}
 		})
+	}
+}
+
+// A terminal that was killed leaves its file, and its port may be somebody else's: the token must not go there.
+func TestFromStateOfTheKilled(t *testing.T) {
+	dead := exec.Command("sleep", "60")
+	if err := dead.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := dead.Process.Pid
+	if err := dead.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = dead.Wait() // it ends by the signal
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		terminalFile: fmt.Sprintf(`{"addr":"127.0.0.1:7333","pid":%d,"url":"ws://127.0.0.1:7333/pal"}`, pid), tokenFile: "secret",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := FromState(dir)
+	if !errors.Is(err, fs.ErrNotExist) || got.Token != "" || !strings.Contains(err.Error(), "was killed") {
+		t.Errorf("got %+v, %v, want no target and why", got, err)
 	}
 }
