@@ -71,7 +71,6 @@ const (
 	VMHeapMax         = 64 << 20
 	VMDataBytes       = 256 << 20
 	VMStackBytes      = 512 << 10
-	VMUnwindBytes     = 8 << 20
 	HeartbeatPeriod   = 500 * time.Millisecond
 	HeartbeatWarning  = 1500 * time.Millisecond
 	HeartbeatSilence  = 2 * time.Second

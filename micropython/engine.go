@@ -54,7 +54,6 @@ type engine struct {
 	malloc, free, proxyCall, proxyFree, keyboard api.Function
 
 	schedule api.Function // (callable, argument) on the engine's scheduler; nil until linkScheduler
-	checked  bool         // schedule answers 0 when its queue is full instead of raising
 
 	fuel, unwinding api.Global
 	maxBytes        uint64
@@ -157,11 +156,6 @@ func (e *engine) boot(ctx context.Context, heapBytes int) error {
 	}
 	stack = (stack + 15) &^ 15 // C wants 16 bytes; mp_js_init hangs otherwise
 	set := map[string]uint32{"pal_stack_top": stack + limits.VMStackBytes, "pal_stack_pointer": stack + limits.VMStackBytes}
-	if e.mod.ExportedGlobal("pal_unwind") != nil {
-		if set["pal_unwind"], err = e.alloc(ctx, limits.VMUnwindBytes+16); err != nil {
-			return err
-		}
-	}
 	for name, v := range set {
 		g, ok := e.mod.ExportedGlobal(name).(api.MutableGlobal)
 		if !ok {
@@ -221,13 +215,10 @@ func (e *engine) exec(ctx context.Context, source string) error {
 	return e.release(ctx, src)
 }
 
-// linkScheduler finds the engine's way to queue a callback that runs between bytecodes: its own export or, in builds
-// without it, the C function behind micropython.schedule, whose function object is at builtin.
+// linkScheduler finds the engine's way to queue a callback that runs between bytecodes: the C function behind
+// micropython.schedule, whose function object is at builtin. It sets flags, allocates nothing while there is room in its queue,
+// and raises when there is none.
 func (e *engine) linkScheduler(builtin uint32) error {
-	if f := e.mod.ExportedFunction("mp_sched_schedule"); f != nil {
-		e.schedule, e.checked = f, true
-		return nil
-	}
 	index, ok := e.mem.ReadUint32Le(builtin + 4)
 	if !ok {
 		return errors.New("micropython.schedule is not where it should be")

@@ -7,8 +7,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/tetratelabs/wazero/api"
-
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/vm/frame"
@@ -33,6 +31,7 @@ type machine struct {
 	files *tree
 
 	random         randomness
+	streams        []openStream
 	stdout, stderr stream
 	pendingSince   time.Time // of the oldest byte in either stream
 	lastBeat       time.Time
@@ -70,6 +69,9 @@ type machine struct {
 	masked    bool // machine.disable_irq
 	kicked    bool // callbacks of micropython.schedule wait
 }
+
+// openStream is a standard stream's descriptor in the engine's memory.
+type openStream struct{ at, fd uint32 }
 
 // newMachine boots an engine whose channel is ch and loads the guest library. With a nil ch only jobs that touch no hardware
 // can run.
@@ -317,8 +319,8 @@ func (m *machine) queueEdge(e hw.Edge) {
 	m.edgeCount++
 }
 
-// scheduleHandlers asks the engine to run the handlers between two bytecodes. A full queue (a program's own doing) is
-// tried again at the next tick.
+// scheduleHandlers asks the engine to run the handlers between two bytecodes. Programs have no way to the engine's queue but
+// by forcing one (micropython.schedule as they know it is the library's); who fills it has forfeited the machine.
 func (m *machine) scheduleHandlers() {
 	if m.scheduled || !m.inGuest || !m.kicked && (m.edgeCount == 0 || m.masked) {
 		return
@@ -331,7 +333,7 @@ func (m *machine) scheduleHandlers() {
 	if m.eng.unwinding.Get() != 0 {
 		panic(fatal{"the program filled the engine's callback queue"})
 	}
-	m.scheduled = !m.eng.checked || api.DecodeU32(m.eng.args[0]) != 0
+	m.scheduled = true
 }
 
 // nextEdge takes the oldest edge out of the queue.

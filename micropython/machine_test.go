@@ -189,3 +189,29 @@ func TestHello(t *testing.T) {
 		t.Fatalf("got %q, %+v %s", r.out, r.Exception, r.err)
 	}
 }
+
+// The engine asks for memory by emscripten_resize_heap: it gets what it asked for, up to the bound, or is told so.
+func TestMemoryGrowsUpToItsBound(t *testing.T) {
+	m, err := newMachine(t.Context(), Options{CacheDir: cacheDir(), HeapBytes: limits.VMHeapDefault, Board: "bench-sim", Version: "test"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close() //nolint:errcheck // nothing was asked of it
+	resize := imports(m)["emscripten_resize_heap"]
+	start := uint64(m.eng.mem.Size())
+	for _, tt := range []struct{ bytes, answer, least uint64 }{
+		{start, 1, start},
+		{start + 1, 1, start + 1},
+		{m.eng.maxBytes, 1, m.eng.maxBytes},
+		{m.eng.maxBytes + 1, 0, m.eng.maxBytes},
+		{1<<32 - 1, 0, m.eng.maxBytes},
+		{start, 1, m.eng.maxBytes}, // it never shrinks
+	} {
+		stack := []uint64{tt.bytes}
+		resize(stack)
+		size := uint64(m.eng.mem.Size())
+		if stack[0] != tt.answer || size < tt.least || size > m.eng.maxBytes {
+			t.Errorf("%d bytes: got %d and %d bytes, want %d and at least %d", tt.bytes, stack[0], size, tt.answer, tt.least)
+		}
+	}
+}

@@ -9,7 +9,6 @@ func machine() []Bound {
 		size("VMHeapMax", limits.VMHeapMax, "the machine must stay replaceable in milliseconds", "the setting is refused"),
 		size("VMDataBytes", limits.VMDataBytes, "the whole process: engine, compiled code and heap; grows with a larger heap", "the process dies; vm_restarted"),
 		size("VMStackBytes", limits.VMStackBytes, "MicroPython's own C stack: deep enough for real programs", "RuntimeError in Python"),
-		size("VMUnwindBytes", limits.VMUnwindBytes, "room to save the engine's state when it has to stop in the middle", "the machine is killed and replaced"),
 		span("HeartbeatPeriod", limits.HeartbeatPeriod, "four beats fit the allowed silence", "not a limit: the period of the beat"),
 		span("HeartbeatWarning", limits.HeartbeatWarning, "observers learn of trouble before it is acted on", "event watchdog_warning"),
 		span("HeartbeatSilence", limits.HeartbeatSilence, "the specification's 2 to 5 s, the quick end", "the machine is killed and replaced; event core1_restarted"),
