@@ -81,6 +81,18 @@ func TestEval(t *testing.T) {
 	}
 }
 
+// Looking for the last expression costs no more than a few compilations, however long the code is and whatever it ends in.
+func TestEvalOfLongCode(t *testing.T) {
+	g := start(t)
+	plain := g.run(hw.Job{Kind: hw.JobExec, Code: strings.Repeat("x = 1; y = 2\n", 3000)})
+	for _, last := range []string{"z = 3", "x; z = 3", "for k in x: k", "x + y"} {
+		r := g.run(hw.Job{Kind: hw.JobExec, Code: strings.Repeat("x = 1; y = 2\n", 3000) + last, Eval: true})
+		if r.Fuel > 10*plain.Fuel {
+			t.Errorf("...%s: got %d units of fuel, want about the %d of running it", last, r.Fuel, plain.Fuel)
+		}
+	}
+}
+
 func TestEvalErrors(t *testing.T) {
 	g := start(t)
 	for _, tt := range []struct {

@@ -48,6 +48,7 @@ type handle struct {
 	append  bool
 	data    []byte   // what reads see, when that is not the node's own bytes
 	entries []string // names of a folder, as they were when it was opened
+	job     uint32   // that opened it
 }
 
 // imports are the file calls. Those named __syscall answer a negative error number, the others a positive one.
@@ -181,7 +182,7 @@ func (t *tree) read(fd int32, p []byte) (int, int32) {
 }
 
 func (t *tree) openFile(p string, flags uint32) int32 {
-	if len(t.open) >= limits.VMOpenFiles {
+	if len(t.open) >= limits.VMOpenFiles && !t.closeOldest() {
 		return -emfile
 	}
 	imports := t.importing(p)
@@ -210,19 +211,35 @@ func (t *tree) openFile(p string, flags uint32) int32 {
 			return -errno
 		}
 	}
-	h := &handle{node: n, path: p, read: access != openWriteOnly, write: writes, append: flags&openAppend != 0}
+	h := &handle{node: n, path: p, job: t.job, read: access != openWriteOnly, write: writes, append: flags&openAppend != 0}
 	if n.isDir() {
 		h.entries = slices.Sorted(maps.Keys(n.children))
 	}
 	if !writes && imports {
 		h.data = []byte(plainDecorators(string(n.data)))
 	}
-	fd := int32(firstHandle)
-	for t.open[fd] != nil {
-		fd++
+	// Numbers are not used twice: a file object whose handle was taken back would otherwise write to another's file.
+	for {
+		t.lastFD = max(firstHandle, t.lastFD+1) // past the largest it begins again
+		if t.open[t.lastFD] == nil {
+			break
+		}
 	}
-	t.open[fd] = h
-	return fd
+	t.open[t.lastFD] = h
+	return t.lastFD
+}
+
+// closeOldest takes back the handle of the job that is longest past, so that a program which leaves files open does not keep
+// all that come after it from opening any. It reports false when the running job holds them all.
+func (t *tree) closeOldest() bool {
+	oldest := int32(-1)
+	for fd, h := range t.open {
+		if h.job != t.job && (oldest < 0 || t.job-h.job > t.job-t.open[oldest].job) {
+			oldest = fd
+		}
+	}
+	delete(t.open, oldest)
+	return oldest >= 0
 }
 
 // importing says that opening p follows the questions only an import asks: about X, then about X.py.

@@ -1,6 +1,7 @@
 package micropython
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -38,6 +39,7 @@ type node struct {
 	children map[string]*node // nil for a file
 	data     []byte
 	fixed    bool // read-only, with everything in it
+	gone     bool // removed: an open handle sees an empty file that cannot be written
 	ino      uint64
 	mtime    time.Time
 }
@@ -50,9 +52,11 @@ type tree struct {
 	root, flash *node
 	cwd         string
 	inodes      uint64
-	used        int // bytes in /flash
-	nodes       int // files and folders in /flash
+	job         uint32 // the one that runs
+	used        int    // bytes in /flash
+	nodes       int    // files and folders in /flash
 	open        map[int32]*handle
+	lastFD      int32
 	lastStat    [2]string // the two latest paths asked about: an import asks for X, then X.py, then opens X.py
 }
 
@@ -221,7 +225,7 @@ func (t *tree) remove(p string, dir bool) int32 {
 	delete(parent.children, base)
 	t.used -= len(n.data)
 	t.nodes--
-	n.data = nil // open handles see an empty file: what is deleted must not hold memory that nobody counts
+	n.data, n.gone = nil, true // what is deleted must not hold memory that nobody counts
 	return 0
 }
 
@@ -262,12 +266,14 @@ func (t *tree) resize(n *node, size int) int32 {
 	switch {
 	case n.fixed:
 		return erofs
+	case n.gone:
+		return enoent
 	case size > limits.FileBytes, t.used+size-len(n.data) > limits.FlashBytes:
 		return enospc
 	}
 	t.used += size - len(n.data)
 	if size <= len(n.data) {
-		n.data = n.data[:size]
+		n.data = bytes.Clone(n.data[:size]) // what was cut off is not counted and must not be kept
 	} else {
 		n.data = append(n.data, make([]byte, size-len(n.data))...)
 	}

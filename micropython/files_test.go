@@ -61,6 +61,26 @@ func TestFileErrors(t *testing.T) {
 	}
 }
 
+// Files that nobody holds give their places back, those that an earlier job holds do when they are needed, and the bytes of
+// a removed file are not counted.
+func TestFilesLeftOpen(t *testing.T) {
+	g := start(t)
+	for _, tt := range []struct{ name, code, out string }{
+		{"dropped", "open('a', 'w').write('1')\nprint(sum(int(open('a').read()) for k in range(100)))", "100\n"},
+		{"held", "held = []\ntry:\n  while True: held.append(open('a'))\nexcept OSError as e: print(e.errno, len(held) > 20)", "24 True\n"},
+		{"by an earlier job", "import unittest\nprint(open('a').read())", "1\n"},
+		{"taken back", "n = 0\nfor f in held:\n  try: f.read()\n  except OSError as e: n += e.errno == 9\nprint(0 < n < 5)\nheld.clear()", "True\n"},
+		{"removed", "import os\nfree = os.statvfs('/')[3]\nf = open('b', 'wb'); os.remove('b')\ntry: f.write(bytes(100000))\nexcept OSError as e: print(e.errno, os.statvfs('/')[3] == free)", "2 True\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := g.exec(tt.code)
+			if r.out != tt.out || r.Exception != nil {
+				t.Errorf("got %q, %+v, %q, want %q", r.out, r.Exception, r.err, tt.out)
+			}
+		})
+	}
+}
+
 // The driver is nothing a program can read or import.
 func TestDriverIsOutOfReach(t *testing.T) {
 	g := start(t)

@@ -80,7 +80,8 @@ var hostFunctions = [...]hostFunction{
 	{name: "edge_rose", call: func(m *machine, _ []record) record { return flag(m.edge.Rose) }},
 	{name: "edge_lost", call: func(m *machine, _ []record) record { return integer(int64(m.edge.Lost)) }},
 	{name: "kick", call: func(m *machine, _ []record) record { m.kicked = true; m.scheduleHandlers(); return null }},
-	{name: "again", call: func(m *machine, _ []record) record { m.scheduled, m.wanted = false, true; return null }},
+	{name: "again", args: 1, call: (*machine).handlersBroke},
+	{name: "stream", args: 2, call: (*machine).keepOpen},
 	{name: "error_out", args: 1, call: func(m *machine, a []record) record {
 		trace, _ := ownTraceback(string(a[0].text(m.eng.mem)))
 		m.print(hw.Stderr, []byte(trace))
@@ -205,6 +206,31 @@ func (m *machine) takeEdge(_ []record) record {
 		return integer(-1)
 	}
 	return integer(int64(m.edge.Pin))
+}
+
+// handlersBroke says that running the handlers ended early: by an interrupt (1), which is meant for the program and is raised
+// again there, or for want of memory (0). What waits is run the next time.
+func (m *machine) handlersBroke(a []record) record {
+	m.scheduled = false
+	m.wanted = m.wanted || a[0].number() != 0
+	return null
+}
+
+// keepOpen notes where the engine keeps the descriptor of one of the three standard streams: in the second word of its object.
+func (m *machine) keepOpen(a []record) record {
+	s := openStream{at: uint32(a[0].number()) + 4, fd: uint32(a[1].number())}
+	if fd, ok := m.eng.mem.ReadUint32Le(s.at); !ok || fd != s.fd {
+		panic(fatal{"the engine's standard streams are not where they should be"})
+	}
+	m.streams = append(m.streams, s)
+	return null
+}
+
+// openStreams undoes what a program that closed sys.stdout did to all that come after it.
+func (m *machine) openStreams() {
+	for _, s := range m.streams {
+		m.eng.mem.WriteUint32Le(s.at, s.fd)
+	}
 }
 
 // maskHandlers holds handlers back (1) or lets them run (0) and answers whether they were held before.

@@ -3,6 +3,7 @@
 package micropython
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,38 @@ func TestHostilePrograms(t *testing.T) {
 	}
 }
 
+// What one program did to things that all share is undone when it ends.
+func TestMisdeedsEndWithTheProgram(t *testing.T) {
+	g := start(t)
+	for _, tt := range []struct{ name, misdeed, code, out string }{
+		{"closed streams", "import sys\nfor f in (sys.stdin, sys.stdout, sys.stderr): f.buffer.close(); f.close()",
+			"import sys\nsys.stdout.write('a')\nsys.stdout.buffer.write(b'b')\nsys.print_exception(ValueError('c'))\nprint(sys.stdin.read() == '')", "abValueError: c\nTrue\n"},
+		{"replaced streams", "import sys\nsys.stdout = sys.stderr = None", "import sys\nsys.stdout.write('a')", "a"},
+		{"replaced builtins", "import builtins\nbuiltins.print = builtins.len = builtins.OSError = None", "print(len('ab'), OSError(5).errno)", "2 5\n"},
+		{"deleted builtins", "import builtins\nbuiltins.print = 5\ndel builtins.print", "print('a')", "a\n"},
+		{"no modules", "import sys\nsys.modules.clear()", "import machine, os, asyncio\nprint(machine.Pin is Pin, os.uname().sysname)", "True pal\n"},
+		{"no collector", "import gc\ngc.disable()", "for k in range(5000): bytearray(1000)\nprint('a')", "a\n"},
+		{"locked heap", "import micropython\nmicropython.heap_lock()", "print([1] * 3)", "[1, 1, 1]\n"},
+		{"handlers held back", "import machine\nmachine.disable_irq()", "import machine\nprint(machine.disable_irq())", "True\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if r := g.exec(tt.misdeed); r.Exception != nil {
+				t.Fatalf("misdeed: got %+v", r.Exception)
+			}
+			r := g.exec(tt.code)
+			if r.out != tt.out || r.Exception != nil {
+				t.Errorf("got %q, %+v, want %q", r.out, r.Exception, tt.out)
+			}
+		})
+	}
+	if r := g.exec("import builtins\nbuiltins.mine = 1\nbuiltins.print('a')"); r.out != "a\n" {
+		t.Errorf("builtins: got %q, %+v", r.out, r.Exception)
+	}
+	if r := g.exec("mine"); r.Exception != nil {
+		t.Errorf("a name of the program's own among the builtins: got %+v, want it kept", r.Exception)
+	}
+}
+
 // A program that swallows every exception still ticks: heartbeats come, and a second interrupt reaches what follows.
 func TestSwallowedInterrupts(t *testing.T) {
 	g := start(t)
@@ -117,6 +150,36 @@ func TestLateInterrupts(t *testing.T) {
 			t.Fatalf("got %+v", r.Exception)
 		}
 		alive(t, g)
+	}
+}
+
+// An interrupt may be taken in at every instruction: here at every one of the last that a program and the driver behind it
+// execute. It is raised or it is void; what it never does is cost the session its names.
+func TestInterruptAtTheEnd(t *testing.T) {
+	g := start(t)
+	g.exec("kept = 1")
+	code := func(turns int) string { return "for k in range(" + strconv.Itoa(turns) + "): pass" }
+	perTurn := float64(g.exec(code(3000)).Fuel-g.exec(code(1000)).Fuel) / 2000
+	raised, void := 0, 0
+	for short := 0; short < 8000; short += 2 {
+		// The first tick is due after what is left of the fuel; the loop ends a little earlier each time.
+		turns := float64(int(g.machine.eng.fuelLeft())-short) / perTurn
+		g.begin(hw.Job{Kind: hw.JobExec, Session: "s", MaxOutput: 100, Code: code(max(0, int(turns)))})
+		g.send(frame.Interrupt{Seq: g.seq})
+		switch r := g.finish(); {
+		case r.Exception == nil:
+			void++
+		case r.Exception.Class == "KeyboardInterrupt":
+			raised++
+		default:
+			t.Fatalf("the tick %d units before the end: got %+v", short, r.Exception)
+		}
+	}
+	if raised == 0 || void == 0 {
+		t.Errorf("%d interrupts were raised, %d void: the end was not among the places", raised, void)
+	}
+	if r := g.exec("kept"); r.Exception != nil {
+		t.Errorf("the session's names: got %+v", r.Exception)
 	}
 }
 

@@ -47,6 +47,8 @@ func TestInterruptHandlers(t *testing.T) {
 		{"masked", armed + "import machine\ns = machine.disable_irq()\ngo.on()\nfor k in range(10000): pass\nprint(len(seen))\nmachine.enable_irq(s)\nwhile len(seen) < 2: pass\nprint(len(seen))", "0\n2\n", 2},
 		{"in order", "order = []\nb = Pin(4)\nb.irq(lambda p: order.append(i.flags()), 3)\ni = b.irq(lambda p: order.append(i.flags()), 3)\nPin(9).on()\nwhile len(order) < 6: pass\nprint(order)", "[1, 2, 1, 2, 1, 2]\n", 6},
 		{"disarmed", armed + "button.irq(None)\ngo.on()\ntime.sleep_ms(5)\nprint(seen)", "[]\n", 2},
+		{"asked", armed + "print(button.irq() is i, Pin(5).irq().trigger())\ngo.on()\nwhile len(seen) < 2: pass\nprint(len(seen))", "True 0\n2\n", 2},
+		{"without a handler", armed + "j = button.irq(None)\nj()\nprint(j.trigger(1), j.trigger())\ngo.on()\ntime.sleep_ms(5)\nprint(seen)", "0 1\n[]\n", 2},
 		{"trigger", armed + "print(i.trigger(), i.trigger(Pin.IRQ_RISING), i.trigger())", "3 3 1\n", 0},
 		{"schedules", "import micropython\nn = []\nPin(4).irq(lambda p: micropython.schedule(n.append, 1))\nPin(9).on()\nwhile len(n) < 4: pass\nprint(len(n))", "4\n", 4},
 		{"queue full", "full = 0\ndone = []\nPin(4).irq(lambda p: done.append(1))\ngo = Pin(9)\nfor k in range(50):\n  try:\n    for j in range(30): micropython.schedule(lambda x: None, 0)\n  except RuntimeError: full += 1\n  go.on()\nwhile len(done) < 50: pass\nprint(full >= 0)", "True\n", 1},

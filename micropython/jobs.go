@@ -71,6 +71,8 @@ func (m *machine) run(r frame.Run) error {
 	m.reopen()
 	m.stdout.reset(job.MaxOutput)
 	m.stderr.reset(job.MaxOutput)
+	m.openStreams()
+	m.files.job = r.Seq
 	for _, key := range job.Drop {
 		if err := m.drive(kindDrop, &hw.Job{Session: key}); err != nil {
 			return err

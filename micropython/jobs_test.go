@@ -147,6 +147,11 @@ func TestPin(t *testing.T) {
 			[]hw.Call{{Op: hw.OpPinOpen, Text: "34"}, {Op: hw.OpADCOpen, Text: "34"}, {Op: hw.OpADCRead, Pin: 34}, {Op: hw.OpADCRead, Pin: 34}, {Op: hw.OpADCRead, Pin: 34}}},
 		{"signal", "from machine import Signal\ns = Signal(Pin(9, Pin.OUT), invert=True); s.on(); print(s.value())", "1\n",
 			[]hw.Call{{Op: hw.OpPinOpen, Text: "9"}, {Op: hw.OpPinMode, Pin: 9, A: 2, C: -1}, {Op: hw.OpPinWrite, Pin: 9}, {Op: hw.OpPinRead, Pin: 9}}},
+		{"none is low", "p = Pin(5, Pin.OUT); p.value(None); p(None)", "", []hw.Call{{Op: hw.OpPinOpen, Text: "5"}, {Op: hw.OpPinMode, Pin: 5, A: 2, C: -1}, {Op: hw.OpPinWrite, Pin: 5}, {Op: hw.OpPinWrite, Pin: 5}}},
+		{"init sets what is named", "p = Pin(6, Pin.IN); p.init(); p.init(pull=Pin.PULL_UP); p.init(value=1); print(p.mode(), p.pull())", "1 1\n",
+			[]hw.Call{{Op: hw.OpPinOpen, Text: "6"}, {Op: hw.OpPinMode, Pin: 6, A: 1, C: -1}, {Op: hw.OpPinMode, Pin: 6, A: 1, B: 1, C: -1}, {Op: hw.OpPinWrite, Pin: 6, A: 1}}},
+		{"inverted start", "from machine import Signal\ns = Signal(9, Pin.OUT, value=0, invert=True); s.value(None)", "",
+			[]hw.Call{{Op: hw.OpPinOpen, Text: "9"}, {Op: hw.OpPinMode, Pin: 9, A: 2, C: 1}, {Op: hw.OpPinWrite, Pin: 9, A: 1}}},
 		{"event", "event_push('door', {'open': True})", "", []hw.Call{{Op: hw.OpEvent, Text: "door", Data: []byte(`{"open": true}`)}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -176,6 +181,11 @@ func TestRefusal(t *testing.T) {
 		{"bad keyword", "Pin(5, colour=1)", "TypeError", "", 0},
 		{"bad mode", "Pin(5, 9)", "ValueError", "invalid pin mode", 0},
 		{"bad id", "Pin(5.5)", "TypeError", "pin must be a number, a name or a Pin", 0},
+		{"pull alone", "Pin(5, pull=Pin.PULL_UP)", "ValueError", "a pull needs a mode", 0},
+		{"signal of a set up pin", "from machine import Signal; Signal(Pin(5), Pin.OUT)", "TypeError", "", 0},
+		{"sleep of text", "time.sleep('1')", "TypeError", "", 0},
+		{"sleep of less than nothing", "time.sleep(-1)", "ValueError", "sleep length must be non-negative", 0},
+		{"irq without edges there are", "Pin(5).irq(print, 9)", "ValueError", "invalid trigger", 0},
 		{"wdt", "import machine; machine.WDT()", "OSError", "[Errno 13] EACCES: machine.WDT is not for programs", 9},
 		{"mem32", "import machine; machine.mem32[0] = 1", "OSError", "[Errno 13] EACCES: machine.mem32 is not for programs", 9},
 		{"wlan", "import network\nw = network.WLAN(network.STA_IF)\nassert not w.isconnected()\nw.active(True)", "OSError", "[Errno 13] EACCES: network.WLAN.active is not for programs", 9},

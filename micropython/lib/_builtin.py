@@ -64,7 +64,7 @@ def _sleeper(deadline, wait, float, ValueError):
             pass
 
     def sleep(seconds):
-        us = seconds * 1000000
+        us = (seconds + 0.0) * 1000000  # the sum refuses what is no number; the product would repeat a text
         if us > 0:
             until(us)
         elif us < 0:
@@ -92,8 +92,52 @@ def time_ns(*, time_ns=_pal.time_ns, int=int):
     return int(time_ns(0)) * 1000000000 + time_ns(1)
 
 
-def install(builtins, os, t):
+def _opener(open, collect, OSError):
+    def opener(*args, **kw):
+        try:
+            return open(*args, **kw)
+        except OSError as e:
+            if e.errno != 24:
+                raise
+        collect()  # closes the files that nobody holds any more
+        return open(*args, **kw)
+
+    return opener
+
+
+def guarded(builtins, delattr=delattr, getattr=getattr, hasattr=hasattr, setattr=setattr):
+    # The module builtins as programs see it, and a function that undoes what they did to names of the engine: sessions
+    # share them.
+    replaced = {}
+
+    class Builtins:
+        def __getattr__(self, name):
+            return getattr(builtins, name)
+
+        def __setattr__(self, name, value):
+            if name not in replaced and hasattr(builtins, name):
+                replaced[name] = getattr(builtins, name)
+            setattr(builtins, name, value)
+
+        def __delattr__(self, name):
+            self.__setattr__(name, None)
+            delattr(builtins, name)
+
+        def __repr__(self):
+            return "<module 'builtins'>"
+
+    def put_back():
+        if replaced:
+            for name, value in replaced.items():
+                setattr(builtins, name, value)
+            replaced.clear()
+
+    return Builtins(), put_back
+
+
+def install(builtins, os, t, collect):
     builtins.input = input
+    builtins.open = _opener(open, collect, OSError)
     os.uname = uname
     os.urandom = urandom
     t.sleep = sleep

@@ -67,6 +67,11 @@ def _make(js, OSError, RuntimeError, TypeError, callable, len):
         if not edges:
             handlers.pop(h, None)
 
+    def armed(h):
+        # The irq object that is in place for a pin, or None.
+        e = handlers.get(h)
+        return None if e is None else e[2]
+
     def schedule(fn, arg):
         if not callable(fn):
             raise TypeError("callable expected")
@@ -75,10 +80,10 @@ def _make(js, OSError, RuntimeError, TypeError, callable, len):
         callbacks.append((fn, arg))
         kick()
 
-    return fail, number_of, forget, arm, handlers, callbacks, schedule
+    return fail, number_of, forget, arm, armed, handlers, callbacks, schedule
 
 
-fail, number_of, forget, arm, handlers, callbacks, schedule = _make(js, OSError, RuntimeError, TypeError, callable, len)
+fail, number_of, forget, arm, armed, handlers, callbacks, schedule = _make(js, OSError, RuntimeError, TypeError, callable, len)
 del js, _make
 
 

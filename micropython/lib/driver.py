@@ -45,8 +45,12 @@ import _builtin, _micropython, _sys, machine, os, time
 
 getcwd = os.getcwd
 chdir = os.chdir
-_builtin.install(builtins, os, time)
+_builtin.install(builtins, os, time, collect)
+modules["builtins"], put_back = _builtin.guarded(builtins)
 modules["sys"] = modules["usys"] = _sys
+for fd, file in enumerate((sys.stdin, sys.stdout, sys.stderr)):
+    js.stream(id(file), fd)
+    js.stream(id(file.buffer), fd)
 modules["micropython"] = _micropython
 del modules["_sys"], modules["_builtin"], modules["_micropython"]
 for name in ("array", "binascii", "collections", "errno", "hashlib", "heapq", "io", "json", "machine", "os", "random",
@@ -56,6 +60,8 @@ for name in ("array", "binascii", "collections", "errno", "hashlib", "heapq", "i
     except ImportError:
         pass
 
+library = modules.copy()
+streams = {"stdin": sys.stdin, "stdout": sys.stdout, "stderr": sys.stderr}
 
 
 def memory_refused(*args, **kwargs):
@@ -150,7 +156,9 @@ def compiled(text, mode):
 def split(code):
     # Cut code into statements and a last expression, both compiled; the expression becomes an assignment, so that errors in
     # it name its line. Every line that starts a statement may start the expression; on one line so may what follows a
-    # semicolon. Without an expression at the end the second is None.
+    # semicolon. The first line at which the code falls into two parts that compile is where the last statement starts.
+    # Without an expression at the end the second is None.
+    whole = compile(code, "<stdin>", "exec")
     lines = code.rstrip().split("\n")
     for k in range(len(lines) - 1, -1, -1):
         line = lines[k]
@@ -159,17 +167,18 @@ def split(code):
         found = cut("\n".join(lines[:k]), "\n".join(lines[k:]), k)
         if found:
             return found
-        word = line.split("(")[0].split(":")[0].split(" ")[0]
-        if word in COMPOUND or word[:1] == "@":
-            continue
         rest = "\n".join(lines[k:])
-        at = rest.rfind(";")
+        if not compiled(rest + "\n", "exec") or not compiled("\n".join(lines[:k]) + "\n", "exec"):
+            continue
+        word = line.split("(")[0].split(":")[0].split(" ")[0]
+        at = -1 if word in COMPOUND or word[:1] == "@" else rest.rfind(";")
         while at >= 0:
             found = cut("\n".join(lines[:k] + [rest[:at]]), rest[at + 1:].strip(), k + rest[:at].count("\n"))
             if found:
                 return found
             at = rest.rfind(";", 0, at)
-    return compile(code, "<stdin>", "exec"), None
+        break
+    return whole, None
 
 
 def cut(head, tail, line):
@@ -214,7 +223,8 @@ def load(source):
     search[:] = ["", "/lib", ".frozen"]
     chdir("/")
     try:
-        return __import__("board")
+        board = library["board"] = __import__("board")
+        return board
     finally:
         search[:] = saved
         chdir(folder)
@@ -289,8 +299,10 @@ def drain(_):
             protected(fn, arg)
         if callbacks:
             kick()
-    except BaseException:
-        again()
+    except KeyboardInterrupt:
+        again(1)
+    except BaseException:  # no memory to tell of a handler's exception: the program goes on
+        again(0)
 
 
 def report(e):
@@ -324,20 +336,22 @@ def unlock():
         depth = heap_unlock()
 
 
+# An interrupt may come at every instruction, and is raised at the next jump. The end of a try is a jump, and so is the
+# comparison of an exception with a class. So each way out of a job passes end(), after which no interrupt comes, before it
+# leaves the last try.
+def end():
+    leave()
+    for k in (0, 0, 0, 0):
+        pass
+
+
 def absorb():
-    # Interrupts that were on their way when the program ended are raised at one of these jumps, and gone. The host takes a
-    # driver that cannot even get here for a machine without memory.
-    tries = 0
-    while tries < 100:
-        tries += 1
-        try:
-            unlock()
-            leave()
-            for k in (0, 0, 0, 0):
-                pass
-            return
-        except BaseException:
-            pass
+    # The host takes a driver that cannot even get here for a machine without memory.
+    try:
+        end()
+        return
+    except:
+        return absorb()
 
 
 def guest(kind, key, code, func, args, flags, pin):
@@ -352,8 +366,17 @@ def guest(kind, key, code, func, args, flags, pin):
     elif kind == 5:
         handle(pin)
     drain(0)
-    for k in (0, 0, 0, 0):
-        pass
+    unlock()
+    end()
+
+
+def admit(error):
+    # Tell of an exception that could not be told.
+    name = "KeyboardInterrupt" if error is None else type(error).__name__
+    try:
+        failed(name, "", "Traceback (most recent call last):\n" + name + ": \n", 0)
+    except BaseException:
+        failed("MemoryError", "", "", 0)
 
 
 def forget_sessions(key):
@@ -366,11 +389,19 @@ def forget_sessions(key):
     collect()
 
 
+def mend():
+    # What every program finds, whatever the one before did to it. The host itself opens streams that were closed.
+    modules.update(library)
+    _sys.__dict__.update(streams)
+    put_back()
+
+
 def run(kind, key, code, func, args, flags, pin):
     global room
     if kind == 0:
         return forget_sessions(key)
     error = None
+    told = False
     try:
         try:
             enter()
@@ -379,22 +410,24 @@ def run(kind, key, code, func, args, flags, pin):
             error = e
             unlock()
             report(e)
-    except BaseException as e:
-        # An interrupt while the end was being told, or an exception whose own methods fail.
+            told = True
+            end()
+    except:
+        # An interrupt in the handler above, or an exception whose own methods fail.
         absorb()
-        try:
-            if error is None:
-                error = e
-            failed(type(error).__name__, "", "Traceback (most recent call last):\n" + type(error).__name__ + ": \n", 0)
-        except BaseException:
-            failed("MemoryError", "", "", 0)
-    absorb()
+        if not told:
+            admit(error)
+    unlock()
     enable()
     callbacks.clear()
     error = None
     forget()
     if room is None:
         make_room(key)
+    try:
+        mend()
+    except MemoryError:  # after clear() of modules: the next job's end tries again
+        pass
 
 
 def make_room(key):

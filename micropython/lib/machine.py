@@ -15,12 +15,16 @@ class _IRQ:
         self._flags = 0
 
     def __call__(self):
-        self._handler(self._pin)
+        if self._handler is not None:
+            self._handler(self._pin)
 
     def trigger(self, edges=None):
         old = self._edges
         if edges is not None:
-            _pal.arm(self._pin._h, self._handler, self._pin, self, edges)
+            if edges not in (0, 1, 2, 3):
+                raise ValueError("invalid trigger")
+            if self._handler is not None:
+                _pal.arm(self._pin._h, self._handler, self._pin, self, edges)
             self._edges = edges
         return old
 
@@ -68,12 +72,13 @@ class Pin:
 
     def _configure(self, mode, pull, value):
         if mode == -1 or mode is None:
-            if pull != -1 and self._mode > 0:
-                mode = self._mode
-            else:
+            if pull == -1:
                 if value is not None:
                     self.value(value)
                 return
+            if self._mode < 0:
+                raise ValueError("a pull needs a mode")
+            mode = self._mode
         elif mode not in (1, 2, 3, 4):
             raise ValueError("invalid pin mode")
         if pull == -1:
@@ -89,15 +94,16 @@ class Pin:
     def init(self, mode=-1, pull=-1, *, value=None, drive=None, alt=None, hold=None):
         self._configure(mode, pull, value)
 
-    def value(self, x=None, *, _read=_pal.pin_read, _write=_pal.pin_write, _fail=_pal.fail):
-        if x is None:
+    # None is a level, low, as everything is that is not true; no argument at all means reading.
+    def value(self, x=..., *, _read=_pal.pin_read, _write=_pal.pin_write, _fail=_pal.fail):
+        if x is ...:
             r = _read(self._h)
             return _fail() if r is None else r
         if _write(self._h, 1 if x else 0) is None:
             _fail()
 
-    def __call__(self, x=None, *, _read=_pal.pin_read, _write=_pal.pin_write, _fail=_pal.fail):
-        if x is None:
+    def __call__(self, x=..., *, _read=_pal.pin_read, _write=_pal.pin_write, _fail=_pal.fail):
+        if x is ...:
             r = _read(self._h)
             return _fail() if r is None else r
         if _write(self._h, 1 if x else 0) is None:
@@ -134,7 +140,9 @@ class Pin:
             raise OSError(95, "drive strength is fixed")
         return None
 
-    def irq(self, handler=None, trigger=3, *, priority=1, wake=None, hard=False):
+    def irq(self, handler=..., trigger=3, *, priority=1, wake=None, hard=False):
+        if handler is ...:  # asks, changes nothing
+            return _pal.armed(self._h) or _IRQ(self, None, 0)
         if handler is not None and not callable(handler):
             raise TypeError("handler must be callable")
         if trigger not in (0, 1, 2, 3):
@@ -155,14 +163,16 @@ class Signal:
 
     def __init__(self, pin, *args, invert=False, **kw):
         if not isinstance(pin, Pin):
+            if invert and kw.get("value") is not None:  # it is the signal's, not the pin's
+                kw["value"] = not kw["value"]
             pin = Pin(pin, *args, **kw)
         elif args or kw:
-            pin.init(*args, **kw)
+            raise TypeError("a Pin is set up already: only invert may follow")
         self._pin = pin
         self._invert = bool(invert)
 
-    def value(self, x=None):
-        if x is None:
+    def value(self, x=...):
+        if x is ...:
             return self._pin.value() ^ self._invert
         self._pin.value(bool(x) ^ self._invert)
 
