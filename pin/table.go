@@ -155,7 +155,7 @@ func (t *Table) at(h Handle) (*pin, error) {
 	if p.b.Owner == board.OwnerSystem {
 		r := refusal(p, eacces, codeDenied, RuleSystemPin, "%s belongs to the board itself and is never used by programs", p.name())
 		r.Holder = "system"
-		r.Nearest = t.nearest(string(p.b.ID))
+		r.Nearest = t.nearestThatCan(string(p.b.ID), board.CapOut) // what system pins are asked for is mostly driving
 		return nil, r
 	}
 	return p, nil

@@ -201,7 +201,7 @@ func TestNearest(t *testing.T) {
 		name string
 		want []string // the closest; those behind may be as far off as others
 	}{
-		{"0", []string{"TEMP_ADC", "POT_ADC", "LIGHT_ADC"}},
+		{"0", []string{"LED_B", "LED"}},
 		{"51", []string{"ENC_B", "ENC_A", "RGB"}},
 		{"RELAY1", []string{"RELAY_1", "RELAY_2"}},
 		{"led", []string{"LED", "LED_B"}},
