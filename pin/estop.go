@@ -9,9 +9,9 @@ import (
 // Stop sets the e-stop latch and then makes every output safe, all at once. From the moment the latch is set no call drives
 // anything; a drive that had been let through before is undone, since each output's changes come one after another. Stop
 // returns when the outputs are safe; of those whose driver does not answer it does not wait longer than
-// limits.DriveTimeout: they are reported as faults and made safe when the driver comes back. Stopping twice keeps the first
-// reason and drives everything safe again.
-func (t *Table) Stop(reason string) {
+// limits.DriveTimeout: they are reported as faults and made safe when the driver comes back, and the error names them.
+// Stopping twice keeps the first reason and drives everything safe again.
+func (t *Table) Stop(reason string) error {
 	first := false
 	for {
 		v := t.latch.Load()
@@ -27,6 +27,9 @@ func (t *Table) Stop(reason string) {
 	}
 	t.mu.Unlock()
 	t.safeEach(CauseEstop, nil)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.unsafe()
 }
 
 // Stopped reports the latch, with the reason and time of the first Stop since it was clear.

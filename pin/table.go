@@ -244,24 +244,30 @@ func (t *Table) Close() error {
 	case <-ended:
 	case <-timer.C:
 	}
-	return t.closeError()
-}
-
-func (t *Table) closeError() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var bad []string
 	for _, p := range t.pins {
 		if p.alarm != nil {
 			p.alarm.Stop()
 		}
-		if p.stuck || p.energised {
+	}
+	if err := t.unsafe(); err != nil {
+		return fmt.Errorf("close pin table: %w", err)
+	}
+	return nil
+}
+
+// unsafe names the outputs that may not be at their safe level. Callers hold mu.
+func (t *Table) unsafe() error {
+	var bad []string
+	for _, p := range t.pins {
+		if p.b.Output() && (p.stuck || p.energised) {
 			bad = append(bad, p.b.Label())
 		}
 	}
-	if len(bad) > 0 {
-		slices.Sort(bad)
-		return errors.New("close pin table: not known to be safe: " + strings.Join(bad, ", "))
+	if len(bad) == 0 {
+		return nil
 	}
-	return nil
+	slices.Sort(bad)
+	return errors.New("not known to be safe: " + strings.Join(bad, ", "))
 }
