@@ -2,12 +2,14 @@ package core
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
 )
 
@@ -147,7 +149,7 @@ func TestBoardMachineCannotCallItself(t *testing.T) {
 		if inFunc.Errno != errnoACCES || inSetup.Errno != errnoACCES {
 			t.Errorf("got %+v and %+v, want both refused", inFunc, inSetup)
 		}
-		if reply := (&sink{c: r.core, caller: r.core.boardCaller(MachineBoard, false)}).Call(context.Background(), hw.Call{Op: hw.OpPinIRQ, Pin: 3, A: 1}); reply.Refusal == 0 {
+		if reply := (&sink{c: r.core, caller: pin.Caller{Drive: true, Board: true, Machine: MachineBoard}}).Call(context.Background(), hw.Call{Op: hw.OpPinIRQ, Pin: 3, A: 1}); reply.Refusal == 0 {
 			t.Errorf("interrupt in the board machine: got %+v, want a refusal", reply)
 		}
 	})
@@ -221,10 +223,38 @@ func TestBoardIsSetUpAgain(t *testing.T) {
 		r.agent.taught("(board)", func(g *guest) *hw.Exception { return g.loop(true) })
 		r.agent.lose()
 		c.exec("7", "ok")
-		c.wantCode("7", protocol.CodeVMRestarted)
+		if res := c.wantCode("7", protocol.CodeUnavailable); res.VMRestarted || res.Rung != 0 || !strings.Contains(res.Message, "interrupt") {
+			t.Errorf("got %+v, want an exec that was not started and why", res)
+		}
 		r.agent.taught("(board)", nil)
 		run("8")
 	})
+}
+
+// An exec without the time for the set-up of its machine leaves no machine behind that lacks half of board.py.
+func TestSetUpCutShort(t *testing.T) {
+	for name, o := range map[string]options{"open": {}, "engineering": {yaml: engineering}} {
+		bubble(t, o, func(t *testing.T, r *rig) {
+			vm := r.agent
+			if r.boardVM != nil {
+				vm = r.boardVM
+			}
+			vm.taught("(board)", func(g *guest) *hw.Exception { return g.loop(false) })
+			c := r.dial(r.bot)
+			c.request("exec", "1", &protocol.Exec{Code: "ok", TimeoutMS: ms(1)})
+			c.wantCode("1", protocol.CodeDeadline)
+			vm.taught("(board)", func(g *guest) *hw.Exception { g.out.Value = []byte(`["f"]`); return nil })
+			c.exec("2", "ok")
+			c.wantCode("2", "")
+			if got := r.agent.codes(); !slices.Equal(got, []string{"ok"}) || !strings.HasPrefix(vm.kinds(), "bb") {
+				t.Errorf("%s: ran %q after set-ups %s, want the second exec after a whole set-up", name, got, vm.kinds())
+			}
+			if r.boardVM != nil && string(r.agent.ran()[0].Args) != `["f"]` {
+				t.Errorf("proxy: got functions %s", r.agent.ran()[0].Args)
+			}
+			wantStrings(t, name+": board errors", r.seen("board_error"))
+		})
+	}
 }
 
 // The deadline of an exec also ends the board function that it waits for.

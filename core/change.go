@@ -26,7 +26,10 @@ func (c *Core) change(k *conn, w *who, req *protocol.Request) any {
 		err = c.interrupt(k, w, body.Target)
 	case *protocol.EstopClear:
 		if err = c.cfg.Table.Clear(); err == nil {
-			c.cfg.Events.Emit("estop", map[string]any{"latched": false, "actor": w.actor.Name, "reason": body.Reason})
+			c.tellEstop(false, w.actor.Name, body.Reason)
+			if again, reason, _ := c.cfg.Table.Stopped(); again { // the newest event must not say otherwise
+				c.tellEstop(true, "", reason)
+			}
 			ack.Message = "cleared; outputs stay safe until they are driven again"
 		}
 	case *protocol.Token:
@@ -213,7 +216,11 @@ func (c *Core) sim(id *string, body *protocol.Sim) any {
 	}
 	answer, err := c.cfg.Sim.Sim(body.Op, body.Name, body.Value)
 	if err != nil {
-		return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeBadRequest, Message: err.Error(), Resource: body.Name})
+		code := protocol.CodeBadRequest
+		if errors.Is(err, board.ErrUnknownName) {
+			code = protocol.CodeNotFound
+		}
+		return protocol.Refuse(id, &protocol.Error{Code: code, Message: err.Error(), Resource: body.Name})
 	}
 	raw, err := json.Marshal(answer, json.Deterministic(true))
 	if err != nil {

@@ -167,6 +167,7 @@ type conn struct {
 	out   chan outgoing
 	spare chan struct{} // one for each message in out that is no result of a job
 
+	revoked  atomic.Bool // its token has ended
 	requests atomic.Uint64
 	waiting  int      // owned by the admission goroutine
 	slot     slotKind // guarded by slots.mu
@@ -280,6 +281,7 @@ func (k *conn) write(ctx context.Context, m outgoing, events *reader) *reader {
 	k.writeBytes(ctx, m.message)
 	if m.swap {
 		events.stop()
+		m.reader.start()
 		return m.reader
 	}
 	return events
@@ -469,11 +471,15 @@ func encode(a any) []byte {
 func (c *Core) revoked(name string) {
 	for _, k := range c.slots.list() {
 		if w := k.who.Load(); w != nil && w.actor.Name == name {
+			k.revoked.Store(true)
 			k.close(errRevoked.Error())
 		}
 	}
-	c.irqs.forget(func(r *registration) bool { return r.caller.Name == name })
+	c.forgetActor(name)
 	c.post(func() {
+		if c.queue.busy {
+			c.queue.revoked = append(c.queue.revoked, name)
+		}
 		c.queue.interrupt(c, errRevoked, func(j *job) bool { return j.who.actor.Name == name })
 		c.queue.forget = append(c.queue.forget, c.queue.sessions.remove(name, func(string) bool { return true })...)
 	})

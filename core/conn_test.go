@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/hw/hwtest"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
@@ -328,6 +329,16 @@ func TestRevoke(t *testing.T) {
 	})
 }
 
+func TestSimUnknownName(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		c := r.dial(r.human)
+		c.request("sim", "1", &protocol.Sim{Op: "show", Name: "NOTHING"})
+		c.wantCode("1", protocol.CodeNotFound)
+		c.request("sim", "2", &protocol.Sim{Op: "press", Name: "LED"})
+		c.wantCode("2", protocol.CodeBadRequest)
+	})
+}
+
 func TestKick(t *testing.T) {
 	bubble(t, options{}, func(t *testing.T, r *rig) {
 		h := r.hold("hold")
@@ -365,5 +376,34 @@ func TestRevokedInBetween(t *testing.T) {
 		wantRefusal(t, "become", r.core.become(k, &who{actor: *actor}, r.bot), protocol.CodeUnauthorized)
 		r.core.slots.release(k)
 		r.core.slots.serving.Done()
+	})
+}
+
+// Nor does a token leave behind what was on its way when it was revoked, or what its program did in the last moment.
+func TestRevokedMeanwhile(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		ran := r.handlers()
+		r.agent.taught("late", func(g *guest) *hw.Exception {
+			g.sink.Call(g.ctx, hw.Call{Op: hw.OpEvent, Text: "started"})
+			<-g.ctx.Done()
+			irq(g, "BUTTON", hw.EdgeFalling)
+			return g.loop(false)
+		})
+		token := r.token("temp", identity.Agent, identity.Exec)
+		c := r.dial(token)
+		c.exec("1", "late")
+		synctest.Wait()
+		k := r.core.slots.list()[0]
+		w := k.who.Load()
+		check(t, r.identity.Revoke("temp"))
+		c.wantCut("revoked")
+		id := "2"
+		r.core.exec(k, w, &protocol.Request{ID: &id, Type: "exec"}, &protocol.Exec{Code: "detached", Detach: true})
+		synctest.Wait()
+		r.press("BUTTON")
+		synctest.Wait()
+		if got := r.agent.codes(); !slices.Equal(got, []string{"late"}) || len(r.core.irqs.armed) != 0 || len(ran) != 0 {
+			t.Errorf("ran %q with %d handlers, %d armed; want nothing after the revocation", got, len(ran), len(r.core.irqs.armed))
+		}
 	})
 }

@@ -71,13 +71,15 @@ type Core struct {
 	quiet   chan struct{} // closed when nothing is left that needs admission
 	ended   chan struct{} // closed when admission has ended, last of all
 
-	admission chan func()   // everything that changes queue; see loop
-	work      chan work     // admission → runner; never full when admission sends, closed by it in the end
-	queue     queue         // owned by the admission goroutine
-	answers   answers       // has its own lock
-	slots     slots         // has its own lock
-	irqs      irqs          // has its own lock
-	machines  machineStates // owned by the runner
+	admission chan func() // everything that changes queue; see loop
+	work      chan func() // admission → runner; never full when admission sends, closed by it in the end
+	queue     queue       // owned by the admission goroutine
+	answers   answers     // has its own lock
+	slots     slots       // has its own lock
+	irqs      irqs        // has its own lock
+
+	agent, board machine
+	functions    []byte // JSON list of the public functions of board.py's own machine; owned by the runner
 
 	refusals atomic.Uint32 // numbers given out
 	traces   atomic.Uint64
@@ -115,9 +117,13 @@ func New(cfg Config) (*Core, error) {
 	c := &Core{
 		cfg: cfg, log: cfg.Log, bootID: hex.EncodeToString(id[:]), booted: time.Now(),
 		quiet: make(chan struct{}), ended: make(chan struct{}),
-		admission: make(chan func(), limits.AdmissionQueue), work: make(chan work, 1),
+		admission: make(chan func(), limits.AdmissionQueue), work: make(chan func(), 1),
+		agent: machine{vm: cfg.Agent, label: MachineAgent}, board: machine{label: MachineBoard},
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	if cfg.Board.Mode == board.ModeEngineering {
+		c.board.vm = cfg.BoardVM
+	}
 	c.answers.init()
 	c.slots.init()
 	c.irqs.init()
@@ -188,13 +194,17 @@ func (c *Core) tryPost(f func()) bool {
 	}
 }
 
-// Stop is the e-stop for callers that hold no connection (signals). It returns when the outputs are safe.
-func (c *Core) Stop(actor, reason string) { c.estop(actor, reason) }
+// Stop is the e-stop. It returns when the outputs are safe, or with an error that names those which may not be; the latch is
+// set in any case.
+func (c *Core) Stop(actor, reason string) error {
+	err := c.cfg.Table.Stop(reason)
+	c.tellEstop(true, actor, reason)
+	c.log.Warn("estop", "actor", actor, "reason", reason, "unsafe", err)
+	return err
+}
 
-func (c *Core) estop(actor, reason string) {
-	c.cfg.Table.Stop(reason)
-	c.cfg.Events.Emit("estop", map[string]any{"latched": true, "actor": actor, "reason": reason})
-	c.log.Warn("estop", "actor", actor, "reason", reason)
+func (c *Core) tellEstop(latched bool, actor, reason string) {
+	c.cfg.Events.Emit("estop", map[string]any{"latched": latched, "actor": actor, "reason": reason})
 }
 
 // Notice takes in what an executor reports of its machine. When a machine was lost, the outputs it drove last become safe.
@@ -203,14 +213,19 @@ func (c *Core) Notice(label string, n hw.Notice) {
 	case hw.NoticeWarning:
 		c.cfg.Events.Emit("watchdog_warning", map[string]any{"machine": label, "cause": n.Cause})
 	case hw.NoticeLost:
-		c.cfg.Table.Safe(causeLost, func(d pin.Driven) bool { return d.Caller.Machine == label })
-		c.irqs.forget(func(r *registration) bool { return r.caller.Machine == label })
+		c.lost(label)
 	case hw.NoticeRestarted:
 		c.restarts.Add(1)
 		c.cfg.Events.Emit("core1_restarted", map[string]any{
 			"machine": label, "cause": n.Cause, "took_us": n.Took.Microseconds(),
 		})
 	}
+}
+
+// lost makes safe what a machine that is gone drove last, and forgets its interrupts.
+func (c *Core) lost(label string) {
+	c.cfg.Table.Safe(causeLost, func(d pin.Driven) bool { return d.Caller.Machine == label })
+	c.irqs.forget(func(r *registration) bool { return r.caller.Machine == label })
 }
 
 // Close ends the terminal: outputs safe first, then work, whose clients get their answers, then connections and goroutines.

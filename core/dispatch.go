@@ -152,7 +152,9 @@ func (c *Core) look(k *conn, w *who, req *protocol.Request) (answer any, ok bool
 	case *protocol.PinRead:
 		return c.pinRead(k, w, req, body), true
 	case *protocol.Stop:
-		c.estop(w.actor.Name, body.Reason)
+		if err := c.Stop(w.actor.Name, body.Reason); err != nil {
+			return protocol.Refuse(req.ID, fmt.Errorf("the e-stop is latched: %w", err)), true
+		}
 		return protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck), Message: "outputs are safe; a human clears the latch with estop_clear"}, true
 	case *protocol.Board:
 		return c.boardAnswer(req.ID, body), true

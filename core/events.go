@@ -102,8 +102,16 @@ func (e *Events) reader(names []string, since *uint64) *reader {
 	case since != nil:
 		r.at = *since + 1
 	}
-	e.wakes[r] = struct{}{}
 	return r
+}
+
+// start has the reader woken by what comes; whoever starts it stops it.
+func (r *reader) start() {
+	if r != nil {
+		r.events.mu.Lock()
+		defer r.events.mu.Unlock()
+		r.events.wakes[r] = struct{}{}
+	}
 }
 
 func (r *reader) stop() {

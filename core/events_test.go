@@ -93,6 +93,7 @@ func TestEventsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := NewEvents()
 		r := e.reader([]string{"wanted"}, nil)
+		r.start()
 		defer r.stop()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		got := make(chan string, 1)
@@ -149,6 +150,7 @@ func TestHammerEvents(t *testing.T) {
 	}
 	for range 3 {
 		r := e.reader(nil, seq(0))
+		r.start()
 		wg.Go(func() {
 			defer r.stop()
 			var next, lost uint64

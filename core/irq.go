@@ -11,7 +11,6 @@ import (
 
 // registration is one armed pin interrupt: who armed it, for which session of which machine.
 type registration struct {
-	handle     pin.Handle
 	pin        string
 	caller     pin.Caller
 	session    string
@@ -64,6 +63,11 @@ func (q *irqs) forget(match func(*registration) bool) {
 	}
 }
 
+// forgetActor disarms what an actor armed.
+func (c *Core) forgetActor(name string) {
+	c.irqs.forget(func(r *registration) bool { return r.caller.Name == name })
+}
+
 // arm starts, changes or ends the interrupt of a pin for the code behind s.
 func (c *Core) arm(s *sink, h pin.Handle, edges hw.Edges) error {
 	if s.caller.Machine != MachineAgent {
@@ -73,7 +77,7 @@ func (c *Core) arm(s *sink, h pin.Handle, edges hw.Edges) error {
 		c.irqs.put(h, nil)
 		return nil
 	}
-	r := &registration{handle: h, caller: s.caller, session: s.session, generation: c.cfg.Agent.Generation()}
+	r := &registration{caller: s.caller, session: s.session, generation: c.agent.vm.Generation()}
 	cancel, err := c.cfg.Table.Watch(s.caller, h, edges, func(e hw.Edge) { c.edge(r, e) })
 	if err != nil {
 		return err
@@ -102,11 +106,11 @@ func (c *Core) edge(r *registration, e hw.Edge) {
 // edge delivers a level change to the running exec, or lets the idle machine handle it. A handler runs within the exec of
 // its own actor only: within another's, its hardware calls would be made with that one's rights.
 func (q *queue) edge(c *Core, r *registration, e hw.Edge) {
-	if r.generation != c.cfg.Agent.Generation() { // its machine was lost in the moment of arming
+	if r.generation != c.agent.vm.Generation() { // its machine was lost in the moment of arming
 		c.irqs.forget(func(o *registration) bool { return o == r })
 		return
 	}
-	if j := q.running; j != nil && j.who.actor.Name == r.caller.Name && c.cfg.Agent.Edge(e) {
+	if j := q.running; j != nil && j.who.actor.Name == r.caller.Name && c.agent.vm.Edge(e) {
 		return
 	}
 	if len(q.edges) >= limits.EdgeQueue {

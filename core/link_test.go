@@ -66,6 +66,21 @@ func TestSlowReader(t *testing.T) {
 		if sent > limits.ConnWriteQueue+3 || time.Since(start) > limits.ConnCloseTimeout {
 			t.Errorf("got %d results taken in %v, want no more than about %d and a quick end", sent, time.Since(start), limits.ConnWriteQueue)
 		}
+		// Subscriptions that were never answered leave nothing behind.
+		l, ended = serve()
+		synctest.Wait()
+		for i := range limits.ConnWriteQueue / 2 {
+			select {
+			case l.in <- `{"type":"subscribe"}`:
+			default:
+				t.Fatalf("subscription %d was not taken", i)
+			}
+			synctest.Wait()
+		}
+		<-ended
+		if n := len(r.events.wakes); n != 0 {
+			t.Errorf("got %d readers left of a client that is gone, want none", n)
+		}
 		// Asking and not reading only slows down who does it: half the queue is kept for results.
 		l, ended = serve()
 		synctest.Wait()

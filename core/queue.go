@@ -20,21 +20,14 @@ type job struct {
 	entry    *answer // nil without an id
 	trace    string
 	run      uint64
-	session  string // as the client named it
-	key      string // namespace in the machine; empty for a throw-away one
+	session  string   // as the client named it
+	key      string   // namespace in the machine; empty for a throw-away one
+	forget   []string // namespaces that the machine is to drop first
 	received time.Time
 	timeout  time.Duration
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-}
-
-// work is what the runner does next: exactly one of exec, edge and reset is set.
-type work struct {
-	exec   *job
-	edge   *edgeJob
-	reset  *resetJob
-	forget []string // namespaces to drop with exec
 }
 
 // queue is the admission state. Only the admission goroutine touches it.
@@ -44,6 +37,7 @@ type queue struct {
 	resets   []*resetJob
 	running  *job // nil also while the runner handles an edge or a reset
 	busy     bool
+	revoked  []string // actors whose token ended while the runner was busy: what it does may arm an interrupt for them yet
 	closed   bool
 	edgeTurn bool // the last work was not an edge: edges and execs take turns, so that neither starves the other
 	sessions sessions
@@ -110,9 +104,11 @@ func (q *queue) admit(c *Core, j *job) {
 	q.next(c)
 }
 
-// orphan reports whether the job's client is gone, and the job should not outlive it. It asks the connection: the job's own
+// orphan reports whether the job's client is gone, and the job must not outlive it. It asks the connection: the job's own
 // context ends with that one, but a moment later.
-func (j *job) orphan() bool { return !j.exec.Detach && j.conn.ctx.Err() != nil }
+func (j *job) orphan() bool {
+	return j.conn.revoked.Load() || !j.exec.Detach && j.conn.ctx.Err() != nil
+}
 
 func interrupted(why error) *protocol.Error {
 	return &protocol.Error{Code: protocol.CodeInterrupted, Message: why.Error()}
@@ -124,24 +120,28 @@ func (q *queue) next(c *Core) {
 	if q.busy || q.closed {
 		return
 	}
-	var w work
+	var work func() // each ends by posting that it has ended
 	switch {
 	case len(q.resets) > 0:
-		w.reset, q.resets = q.resets[0], q.resets[1:]
+		r := q.resets[0]
+		q.resets = q.resets[1:]
+		work = func() { c.runReset(r) }
 	case len(q.edges) > 0 && (q.edgeTurn || len(q.waiting) == 0):
-		w.edge, q.edges = q.edges[0], q.edges[1:]
-		q.edgeTurn = false
+		e := q.edges[0]
+		q.edges, q.edgeTurn = q.edges[1:], false
+		work = func() { c.runHandler(e) }
 	default:
-		if w.exec = q.pop(c); w.exec == nil {
+		j := q.pop(c)
+		if j == nil {
 			return
 		}
-		q.edgeTurn = true
-		key, gone := q.sessions.use(c, w.exec.who.actor.Name, w.exec.session)
-		w.exec.key, w.forget = key, append(q.forget, gone...)
-		q.forget = nil
+		key, gone := q.sessions.use(c, j.who.actor.Name, j.session)
+		j.key, j.forget = key, append(q.forget, gone...)
+		q.running, q.forget, q.edgeTurn = j, nil, true
+		work = func() { c.runExec(j) }
 	}
-	q.running, q.busy = w.exec, true
-	c.work <- w // has room: the runner was idle and admission is the only sender
+	q.busy = true
+	c.work <- work // has room: the runner was idle and admission is the only sender
 }
 
 // pop takes the first waiting job that may still start.
@@ -165,17 +165,20 @@ func (q *queue) pop(c *Core) *job {
 
 // ended is posted by the runner when its work is over.
 func (q *queue) ended(c *Core) {
-	q.running, q.busy = nil, false
+	for _, name := range q.revoked {
+		c.forgetActor(name)
+	}
+	q.running, q.busy, q.revoked = nil, false, nil
 	q.next(c)
 }
 
 // execEnded is ended for an exec.
-func (q *queue) execEnded(c *Core, w work, started, failed bool) {
+func (q *queue) execEnded(c *Core, j *job, started, failed bool) {
 	if !started { // the machine has not heard what it was to forget; the bound is for one that cannot be had for long
-		q.forget = append(w.forget, q.forget...)
+		q.forget = append(j.forget, q.forget...)
 		q.forget = q.forget[:min(len(q.forget), limits.SessionsPerActor*limits.Tokens)]
 	}
-	if j := w.exec; failed && j.exec.StopOnError {
+	if failed && j.exec.StopOnError {
 		q.drop(c, errStopped, func(o *job) bool { return o.who.actor.Name == j.who.actor.Name && o.session == j.session })
 	}
 	q.ended(c)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
@@ -23,32 +22,25 @@ const (
 	causeEnded      = "exec_ended"
 )
 
-// machineStates remembers which generation of each machine has board.py set up. The runner owns it.
-type machineStates struct {
-	agent, board uint64
-	functions    []byte // JSON list of the board machine's public functions
+// machine is an executor and what was set up in it. The runner owns all but vm.
+type machine struct {
+	vm    hw.Executor
+	label string
+	ready uint64 // the generation that has board.py
 }
 
 // runner is the goroutine that waits for machines, one piece of work at a time.
 func (c *Core) runner() {
-	for w := range c.work {
-		switch {
-		case w.exec != nil:
-			c.runExec(w)
-		case w.edge != nil:
-			c.runHandler(w.edge)
-			c.post(func() { c.queue.ended(c) })
-		case w.reset != nil:
-			c.runReset(w.reset)
-		}
+	for work := range c.work {
+		work()
 	}
 }
 
 // runReset replaces the machines and forgets what they held.
 func (c *Core) runReset(r *resetJob) {
-	err := c.cfg.Agent.Reset(c.ctx)
-	if c.cfg.BoardVM != nil {
-		err = errors.Join(err, c.cfg.BoardVM.Reset(c.ctx))
+	err := c.agent.vm.Reset(c.ctx)
+	if c.board.vm != nil {
+		err = errors.Join(err, c.board.vm.Reset(c.ctx))
 	}
 	c.irqs.forget(func(*registration) bool { return true })
 	c.cfg.Table.Safe(causeLost, func(d pin.Driven) bool { return d.Caller.Machine != "" })
@@ -66,22 +58,22 @@ func (c *Core) runReset(r *resetJob) {
 }
 
 // runExec runs one exec to its end, makes safe what must not outlive it, and answers.
-func (c *Core) runExec(w work) {
-	j, start := w.exec, time.Now()
+func (c *Core) runExec(j *job) {
+	start := time.Now()
 	ctx, done := context.WithTimeoutCause(j.ctx, j.timeout, errDeadline)
 	defer done()
 	s := newSink(c, j, start)
-	out := c.onAgent(ctx, hw.Job{
-		Kind: hw.JobExec, Session: j.key, Drop: w.forget, Code: j.exec.Code, Single: echoes(j.exec), Eval: j.exec.Eval,
+	out := c.run(ctx, &c.agent, hw.Job{
+		Kind: hw.JobExec, Session: j.key, Drop: j.forget, Code: j.exec.Code, Single: echoes(j.exec), Eval: j.exec.Eval,
 		MaxOutput: s.limit,
 	}, s)
-	switch mine := func(d pin.Driven) bool { return d.Caller.Run == j.run }; {
+	switch {
 	case out.Died:
-		// The executor's notice does the same at the same moment. So that it is no matter of luck what a client reads, the
-		// loss of a machine is told by the event alone.
-		c.cfg.Table.Safe(causeLost, mine)
+		// The executor's notice does the same at the same moment, but the answer says that it is done. So that it is no matter
+		// of luck what a client reads, the loss of a machine is told by events alone.
+		c.lost(MachineAgent)
 	case out.Rung != hw.RungNone:
-		for _, e := range c.cfg.Table.Safe(causeEnded, mine) {
+		for _, e := range c.cfg.Table.Safe(causeEnded, func(d pin.Driven) bool { return d.Caller.Run == j.run }) {
 			s.effect(e)
 		}
 	}
@@ -94,7 +86,7 @@ func (c *Core) runExec(w work) {
 	// what was queued behind an error) can overtake the answer.
 	c.post(func() {
 		c.deliver(j, a)
-		c.queue.execEnded(c, w, out.Started, r.Error)
+		c.queue.execEnded(c, j, out.Started, r.Error)
 	})
 }
 
@@ -107,82 +99,65 @@ func echoes(e *protocol.Exec) bool {
 	return !e.Eval && !strings.Contains(strings.TrimSuffix(e.Code, "\n"), "\n")
 }
 
-// onAgent runs a job on the agent's machine, after board.py was set up in it. The machine can be replaced between the two:
-// then the job is not started and both are done again.
-func (c *Core) onAgent(ctx context.Context, j hw.Job, s *sink) hw.Outcome {
+// run runs a job on a machine after board.py was set up in it. The machine can be replaced between the two: then the job is not
+// started and both are done again.
+func (c *Core) run(ctx context.Context, m *machine, j hw.Job, s *sink) hw.Outcome {
 	for {
-		gen := c.cfg.Agent.Generation()
-		if c.machines.agent != gen {
-			if out := c.prepare(ctx, gen); out != nil {
-				return *out
-			}
+		gen, err := c.ready(ctx, m)
+		if err != nil {
+			return hw.Outcome{Cause: err.Error()} // whatever became of the set-up, the job was not started
 		}
 		j.Generation = gen
-		out := c.cfg.Agent.Run(ctx, j, s)
-		if !out.Stale {
+		if out := m.vm.Run(ctx, j, s); !out.Stale {
 			return out
 		}
 	}
 }
 
-// prepare gives a fresh agent machine its board module. A nil answer means that it is ready, or that the machine was
-// replaced again, which the caller finds out; an outcome is the reason why no machine can be had.
-func (c *Core) prepare(ctx context.Context, gen uint64) *hw.Outcome {
-	desc := c.cfg.Board
-	j := hw.Job{Kind: hw.JobBoard, Code: string(desc.BoardPy), MaxOutput: limits.OutputDefault, Generation: gen}
-	if desc.Mode == board.ModeEngineering {
-		if out := c.prepareBoard(ctx); out != nil {
-			return out
+// ready sets up a machine, unless that was done, and returns its generation.
+func (c *Core) ready(ctx context.Context, m *machine) (generation uint64, err error) {
+	for {
+		gen := m.vm.Generation()
+		if m.ready == gen {
+			return gen, nil
 		}
-		j.Kind, j.Args = hw.JobProxy, c.machines.functions
+		if err := c.setUp(ctx, m, gen); err != nil {
+			return 0, err
+		}
 	}
-	setup := &sink{c: c, caller: c.boardCaller(MachineAgent, desc.Mode == board.ModeEngineering), limit: limits.OutputDefault}
-	ctx, done := context.WithTimeoutCause(ctx, limits.BoardInitTimeout, errDeadline)
+}
+
+// setUp gives a fresh machine its board module. In engineering mode board.py runs in its own machine, which alone holds the
+// grants; the agent's gets a proxy that holds none. That the machine was replaced again is no error: ready finds out.
+func (c *Core) setUp(ctx context.Context, m *machine, gen uint64) error {
+	j := hw.Job{Kind: hw.JobBoard, Code: string(c.cfg.Board.BoardPy), MaxOutput: limits.OutputDefault, Generation: gen}
+	proxy := c.board.vm != nil && m == &c.agent
+	if proxy {
+		if _, err := c.ready(ctx, &c.board); err != nil {
+			return err
+		}
+		j.Kind, j.Args = hw.JobProxy, c.functions
+	}
+	s := &sink{c: c, limit: j.MaxOutput, caller: pin.Caller{Name: "board.py", Drive: !proxy, Board: m == &c.board, Machine: m.label}}
+	own, done := context.WithTimeoutCause(ctx, limits.BoardInitTimeout, errDeadline)
 	defer done()
-	out := c.cfg.Agent.Run(ctx, j, setup)
+	out := m.vm.Run(own, j, s)
 	switch {
 	case out.Stale:
 		return nil
 	case !out.Started || out.Died:
-		return &out
+		return errors.New(out.Cause)
+	case out.Rung != hw.RungNone && ctx.Err() != nil: // whoever it was done for has no time left; the next one does it again
+		return context.Cause(ctx)
 	}
-	c.machines.agent = gen
-	c.reportBoard(MachineAgent, out)
-	return nil
-}
-
-// prepareBoard runs board.py in the machine of its own.
-func (c *Core) prepareBoard(ctx context.Context) *hw.Outcome {
-	for {
-		gen := c.cfg.BoardVM.Generation()
-		if c.machines.board == gen {
-			return nil
-		}
-		ctx, done := context.WithTimeoutCause(ctx, limits.BoardInitTimeout, errDeadline)
-		s := &sink{c: c, caller: c.boardCaller(MachineBoard, false), limit: limits.OutputDefault}
-		out := c.cfg.BoardVM.Run(ctx, hw.Job{
-			Kind: hw.JobBoard, Code: string(c.cfg.Board.BoardPy), MaxOutput: limits.OutputDefault, Generation: gen,
-		}, s)
-		done()
-		switch {
-		case out.Stale:
-			continue
-		case !out.Started || out.Died:
-			return &out
-		}
-		c.machines.board, c.machines.functions = gen, []byte("[]")
+	if m.ready = gen; m == &c.board {
+		c.functions = []byte("[]")
 		if out.Exception == nil && len(out.Value) > 0 {
-			c.machines.functions = out.Value
+			c.functions = out.Value
 		}
-		c.reportBoard(MachineBoard, out)
-		return nil
 	}
-}
-
-// boardCaller is who board.py is while it is being set up. In engineering mode its own machine holds the grants and the
-// agent's machine, which only gets the proxy, holds none.
-func (c *Core) boardCaller(machine string, proxy bool) pin.Caller {
-	return pin.Caller{Name: "board.py", Drive: !proxy, Board: machine == MachineBoard, Machine: machine}
+	c.reportBoard(m.label, out)
+	return nil
 }
 
 // reportBoard tells when board.py failed: its names are missing then, and somebody must mend it.
@@ -198,31 +173,24 @@ func (c *Core) reportBoard(machine string, out hw.Outcome) {
 
 // callBoard runs a function of board.py in its own machine on behalf of the agent code behind s.
 func (c *Core) callBoard(ctx context.Context, s *sink, name string, args []byte) hw.Reply {
-	if c.cfg.BoardVM == nil || s.caller.Machine == MachineBoard { // board.py's own machine is the one that would have to run it
+	if c.board.vm == nil || s.caller.Machine == MachineBoard { // board.py's own machine is the one that would have to run it
 		return hw.Reply{Errno: errnoACCES, Text: "board functions are called directly here"}
 	}
 	caller := s.caller
 	caller.Board, caller.Machine = true, MachineBoard
 	inner := &sink{c: c, caller: caller, job: s.job, parent: s, limit: s.limit}
-	for {
-		if out := c.prepareBoard(ctx); out != nil {
-			return hw.Reply{Errno: errnoIO, Text: "the machine of board.py cannot be had: " + out.Cause}
-		}
-		out := c.cfg.BoardVM.Run(ctx, hw.Job{
-			Kind: hw.JobFunc, Func: name, Args: args, MaxOutput: s.limit, Generation: c.machines.board,
-		}, inner)
-		s.lost[0] += out.DroppedOut
-		s.lost[1] += out.DroppedErr
-		switch {
-		case out.Stale:
-			continue
-		case out.Died || !out.Started:
-			return hw.Reply{Errno: errnoIO, Text: "board." + name + " did not end: " + out.Cause}
-		case out.Exception != nil:
-			return inner.raised(out)
-		}
-		return hw.Reply{Data: out.Value}
+	out := c.run(ctx, &c.board, hw.Job{Kind: hw.JobFunc, Func: name, Args: args, MaxOutput: s.limit}, inner)
+	s.lost[0] += out.DroppedOut
+	s.lost[1] += out.DroppedErr
+	switch {
+	case !out.Started:
+		return hw.Reply{Errno: errnoIO, Text: "the machine of board.py cannot be had: " + out.Cause}
+	case out.Died:
+		return hw.Reply{Errno: errnoIO, Text: "board." + name + " did not end: " + out.Cause}
+	case out.Exception != nil:
+		return inner.raised(out)
 	}
+	return hw.Reply{Data: out.Value}
 }
 
 // raised carries an exception of a board function to the code that called it: a refusal of the guard stays one, with its
@@ -248,13 +216,14 @@ func clean(text string, limit int) string {
 
 // runHandler lets the idle machine handle one interrupt, under the session that armed it.
 func (c *Core) runHandler(e *edgeJob) {
-	if e.reg.off.Load() || c.cfg.Agent.Generation() != e.reg.generation {
+	defer c.post(func() { c.queue.ended(c) })
+	if e.reg.off.Load() || c.agent.vm.Generation() != e.reg.generation {
 		return // disarmed, or armed in a machine that is gone
 	}
 	ctx, done := context.WithTimeoutCause(c.ctx, limits.HandlerTimeout, errDeadline)
 	defer done()
 	s := &sink{c: c, caller: e.reg.caller, session: e.reg.session, limit: limits.OutputDefault}
-	out := c.cfg.Agent.Run(ctx, hw.Job{
+	out := c.agent.vm.Run(ctx, hw.Job{
 		Kind: hw.JobHandler, Session: e.reg.session, Edge: e.edge, MaxOutput: limits.OutputDefault, Generation: e.reg.generation,
 	}, s)
 	if out.Rung != hw.RungNone || out.Died {

@@ -47,10 +47,11 @@ func TestSafeWhenAnExecIsEnded(t *testing.T) {
 			want    protocol.Code
 			effects string
 			cause   string
+			other   int // what an earlier exec drove
 		}{
-			{"deadline", both(func(g *guest) *hw.Exception { return g.loop(false) }), protocol.CodeDeadline, "1 0exec_ended ", causeEnded},
-			{"deaf", both(deaf), protocol.CodeDeadline, "1 ", causeLost},
-			{"crash", both(func(g *guest) *hw.Exception { g.out.Died = true; return nil }), protocol.CodeVMRestarted, "1 ", causeLost},
+			{"deadline", both(func(g *guest) *hw.Exception { return g.loop(false) }), protocol.CodeDeadline, "1 0exec_ended ", causeEnded, 1},
+			{"deaf", both(deaf), protocol.CodeDeadline, "1 ", causeLost, 0},
+			{"crash", both(func(g *guest) *hw.Exception { g.out.Died = true; return nil }), protocol.CodeVMRestarted, "1 ", causeLost, 0},
 		} {
 			res, effects := r.run(c, test.run, protocol.Exec{TimeoutMS: short}), ""
 			for _, e := range res.Effects {
@@ -59,11 +60,12 @@ func TestSafeWhenAnExecIsEnded(t *testing.T) {
 			if res.Code != test.want || effects != test.effects {
 				t.Errorf("%s: got code %s effects %q, want %s and %q", test.name, res.Code, effects, test.want, test.effects)
 			}
-			if told := r.seen("output_safe"); len(told) == 0 || !strings.Contains(told[len(told)-1], `"cause":"`+test.cause+`","name":"LED"`) {
+			if told := r.seen("output_safe"); len(told) == 0 || !strings.Contains(strings.Join(told, ""), `"cause":"`+test.cause+`","name":"LED"`) {
 				t.Errorf("%s: got events %q, want the light made safe, cause %s", test.name, told, test.cause)
 			}
 			r.wantLevel(test.name, "LED", 0)
-			r.wantLevel(test.name, "LED_B", 1)
+			r.wantLevel(test.name, "LED_B", test.other)
+			r.run(c, drives("LED_B", 1), protocol.Exec{})
 		}
 		// An exception of the program's own leaves outputs as they are, as on a board.
 		r.run(c, both(func(*guest) *hw.Exception { return &hw.Exception{Class: "ValueError"} }), protocol.Exec{})
@@ -229,7 +231,9 @@ func TestEstopHasItsOwnPath(t *testing.T) {
 		stuck = make(chan struct{})
 		start := time.Now()
 		person.request("stop", "2", &protocol.Stop{})
-		person.ack("2")
+		if res := person.wantCode("2", protocol.CodeInternal); !strings.Contains(res.Message, "latched: not known to be safe: ") || strings.Contains(res.Message, "LED,") {
+			t.Errorf("stop: got %q, want those named whose driver hangs", res.Message)
+		}
 		if took := time.Since(start); took > limits.DriveTimeout {
 			t.Errorf("stop took %v, want no more than %v", took, limits.DriveTimeout)
 		}

@@ -233,7 +233,7 @@ func (s *station) wait(ctx context.Context) error {
 		case err := <-s.front.failed:
 			return fmt.Errorf("serve: %w", err)
 		case <-s.estop:
-			s.core.Stop("signal", "SIGUSR1")
+			_ = s.core.Stop("signal", "SIGUSR1") // which logs what may not be safe
 		}
 	}
 }
