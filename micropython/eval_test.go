@@ -29,11 +29,31 @@ func TestSingle(t *testing.T) {
 		{"f()", "3\n"},
 		{"import machine; [hex(d) for d in [80]]", "['0x50']\n"},
 		{"", ""},
+		{"6 * 7", "42\n"},
+		{"_ + 1", "43\n"},
 	} {
 		r := g.run(hw.Job{Kind: hw.JobExec, Session: "s", Code: tt.code, Single: true})
 		if r.out != tt.out || r.Exception != nil {
 			t.Errorf("%q: got %q, %+v, want %q", tt.code, r.out, r.Exception, tt.out)
 		}
+	}
+}
+
+// The last value is the session's own: nobody else finds it, and it goes with the session.
+func TestLastValueIsNotShared(t *testing.T) {
+	g := start(t)
+	for _, job := range []hw.Job{{Session: "a"}, {}} {
+		job.Kind, job.Code, job.Single = hw.JobExec, "'mine'", true
+		g.run(job)
+		if r := g.run(hw.Job{Kind: hw.JobExec, Session: "b", Code: "_"}); r.Exception == nil || r.Exception.Class != "NameError" {
+			t.Errorf("_ in another session than %q: got %q, %+v, want NameError", job.Session, r.out, r.Exception)
+		}
+	}
+	if r := g.run(hw.Job{Kind: hw.JobExec, Session: "a", Code: "print(_)"}); r.out != "mine\n" {
+		t.Errorf("_ in its own session: got %q, want mine", r.out)
+	}
+	if r := g.run(hw.Job{Kind: hw.JobExec, Session: "a", Drop: []string{"a"}, Code: "_"}); r.Exception == nil || r.Exception.Class != "NameError" {
+		t.Errorf("_ after its session was dropped: got %q, %+v, want NameError", r.out, r.Exception)
 	}
 }
 

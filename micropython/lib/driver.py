@@ -4,7 +4,7 @@
 import builtins, gc, io, json, micropython, sys
 
 for name in ("BaseException", "KeyboardInterrupt", "SystemExit", "SyntaxError", "MemoryError", "TypeError", "ValueError",
-             "AttributeError", "bool", "bytearray", "compile", "dict", "dir", "eval", "exec", "float", "getattr", "id", "int",
+             "AttributeError", "NameError", "bool", "bytearray", "compile", "delattr", "dict", "dir", "eval", "exec", "float", "getattr", "id", "int",
              "isinstance", "len", "list", "range", "repr", "setattr", "sorted", "str", "tuple", "type", "__import__"):
     globals()[name] = getattr(builtins, name)
 
@@ -190,8 +190,24 @@ def cut(head, tail, line):
     return head, compile("\n" * line + VALUE + " = (" + tail + "\n)", "<stdin>", "exec")
 
 
+last = {}  # by session: the value that an expression statement printed last
+
+
+def take_last(key):
+    # The engine keeps that value among the built-in names, where every session would find it, and nothing would free it.
+    try:
+        v = _
+        delattr(builtins, "_")
+        if key in session:
+            last[key] = v
+    except (NameError, MemoryError):  # there is none; or no room for it, and it is gone
+        pass
+
+
 def run_exec(key, code, flags):
     ns = namespace(key)
+    if key in last:
+        setattr(builtins, "_", last[key])
     if flags & 2:
         head, tail = split(code)
         exec(head, ns)
@@ -383,8 +399,10 @@ def forget_sessions(key):
     global room
     if key:
         session.pop(key, None)
+        last.pop(key, None)
         return
     session.clear()
+    last.clear()
     room = None
     collect()
 
@@ -420,6 +438,7 @@ def run(kind, key, code, func, args, flags, pin):
     unlock()
     enable()
     callbacks.clear()
+    take_last(key)
     error = None
     forget()
     if room is None:
@@ -437,10 +456,12 @@ def make_room(key):
     collect()
     if mem_free() < LOW and key in session:
         del session[key]
+        last.pop(key, None)
         error_out("PAL: the heap is full: the names of this session are forgotten\n")
         collect()
     if mem_free() < LOW:
         session.clear()
+        last.clear()
         handlers.clear()
         error_out("PAL: the heap is full: the names of all sessions are forgotten\n")
         collect()
