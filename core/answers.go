@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -30,8 +31,6 @@ type answer struct {
 	body    []byte    // nil when it has ended: dropped for space
 	waiters []func([]byte)
 }
-
-func (a *answers) init() { a.entries = map[answerKey]*answer{} }
 
 // begin looks an id up. fresh is set when the request is new; the caller must then finish it. Otherwise there is the body of
 // an earlier answer, or a refusal, or neither: then deliver will be called once with the answer.
@@ -127,18 +126,20 @@ type written struct {
 	keep       bool
 }
 
+// beforeAdmission are the codes of requests that may be sent again under the same id.
+var beforeAdmission = []protocol.Code{
+	protocol.CodeBusy, protocol.CodeUnavailable, protocol.CodeStorage, protocol.CodeUnauthorized, protocol.CodeTooLarge,
+}
+
 // write encodes an answer. What a client gets before its request was admitted is not remembered: it may send the same again.
-func write(a any) written {
+func write(a protocol.Answer) written {
 	w := written{sent: encode(a), keep: true}
 	w.kept = w.sent
 	r, ok := a.(protocol.Result)
 	if !ok {
 		return w
 	}
-	switch r.Code {
-	case protocol.CodeBusy, protocol.CodeUnavailable, protocol.CodeStorage, protocol.CodeUnauthorized, protocol.CodeTooLarge:
-		w.keep = false
-	}
+	w.keep = !slices.Contains(beforeAdmission, r.Code)
 	if len(r.Stdout) > limits.DedupStreamKept || len(r.Stderr) > limits.DedupStreamKept {
 		shorten(&r, &r.Stdout)
 		shorten(&r, &r.Stderr)

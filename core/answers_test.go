@@ -13,9 +13,7 @@ import (
 )
 
 func newAnswers() *answers {
-	a := &answers{}
-	a.init()
-	return a
+	return &answers{entries: map[answerKey]*answer{}}
 }
 
 func hashOf(s string) [32]byte { return sha256.Sum256([]byte(s)) }

@@ -16,7 +16,7 @@ import (
 )
 
 // change answers the requests that change something and are not exec.
-func (c *Core) change(k *conn, w *who, req *protocol.Request) any {
+func (c *Core) change(k *conn, w *who, req *protocol.Request) protocol.Answer {
 	var err error
 	ack := protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck)}
 	switch body := req.Body.(type) {
@@ -153,7 +153,7 @@ func (c *Core) reset(k *conn, w *who, req *protocol.Request) {
 		return
 	}
 	r := &resetJob{actor: w.actor.Name, answer: func(err error) {
-		var a any = protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck)}
+		var a protocol.Answer = protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck)}
 		if err != nil {
 			a = protocol.Refuse(req.ID, err)
 		}
@@ -181,7 +181,7 @@ func (q *queue) reset(c *Core, r *resetJob) {
 }
 
 // token manages identities.
-func (c *Core) token(id *string, body *protocol.Token) any {
+func (c *Core) token(id *string, body *protocol.Token) protocol.Answer {
 	answer := protocol.Tokens{Header: protocol.NewHeader(id, protocol.AnswerToken), Tokens: []protocol.ActorInfo{}}
 	switch body.Op {
 	case "create":
@@ -193,11 +193,11 @@ func (c *Core) token(id *string, body *protocol.Token) any {
 		for i, s := range body.Scopes {
 			scopes[i] = identity.Scope(s)
 		}
-		clear, _, err := c.cfg.Identity.Create(body.Name, identity.Class(body.Class), scopes, body.Ask, ttl)
+		secret, _, err := c.cfg.Identity.Create(body.Name, identity.Class(body.Class), scopes, body.Ask, ttl)
 		if err != nil {
 			return protocol.Refuse(id, tokenError(err))
 		}
-		answer.Token = clear
+		answer.Token = secret
 	case "revoke":
 		if err := c.cfg.Identity.Revoke(body.Name); err != nil {
 			return protocol.Refuse(id, tokenError(err))
@@ -210,7 +210,7 @@ func (c *Core) token(id *string, body *protocol.Token) any {
 }
 
 // sim hands a request to the simulated world.
-func (c *Core) sim(id *string, body *protocol.Sim) any {
+func (c *Core) sim(id *string, body *protocol.Sim) protocol.Answer {
 	if c.cfg.Sim == nil {
 		return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeUnavailable, Message: "this board is not simulated"})
 	}
@@ -230,7 +230,7 @@ func (c *Core) sim(id *string, body *protocol.Sim) any {
 }
 
 // conns lists live connections, after it has cut one when that was asked for.
-func (c *Core) conns(k *conn, w *who, id *string, body *protocol.Conn) any {
+func (c *Core) conns(k *conn, w *who, id *string, body *protocol.Conn) protocol.Answer {
 	live := c.slots.list()
 	if body.Op == "kick" {
 		if body.Conn == nil {

@@ -200,13 +200,13 @@ func hammer(t *testing.T, r *rig, seed uint64) {
 	}
 	wg.Go(func() {
 		for range 20 {
-			time.Sleep(7 * time.Millisecond)
+			pass(7 * time.Millisecond)
 			r.core.Notice(MachineAgent, hw.Notice{Kind: hw.NoticeLost})
 			r.core.Stop("hammer", "")
 		}
 	})
 	if seed%2 == 0 {
-		time.Sleep(300 * time.Millisecond)
+		pass(300 * time.Millisecond)
 		check(t, r.close())
 	}
 	wg.Wait()
@@ -227,7 +227,7 @@ func hammerOne(t *testing.T, c *client, dice *rand.Rand, bodies []string) {
 				return // the terminal has closed
 			}
 			if dice.IntN(4) == 0 {
-				time.Sleep(time.Millisecond)
+				pass(time.Millisecond)
 			}
 		}
 	})

@@ -48,7 +48,6 @@ const (
 type slots struct {
 	mu     sync.Mutex // guards what follows
 	conns  map[uint64]*conn
-	used   [slotReserved + 1]int
 	next   uint64
 	closed bool
 	told   time.Time // when refusals were last told as an event
@@ -57,57 +56,58 @@ type slots struct {
 	serving sync.WaitGroup // the connections in conns
 }
 
-func (s *slots) init() { s.conns = map[uint64]*conn{} }
-
-var slotRoom = [...]int{slotUnknown: limits.Unidentified, slotRegular: limits.Connections, slotReserved: limits.ConnectionsReserved}
-
-// take moves k into a place of the first kind that has room for actor, "" while nobody is identified, and returns the kind,
-// slotNone when there is no room.
-func (s *slots) take(k *conn, actor string, kinds ...slotKind) slotKind {
+// room returns the kind of place that actor, "" while nobody is identified, would get now; slotNone when it would get none.
+func (s *slots) room(actor string) slotKind {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, kind := range kinds {
-		if s.closed || !s.roomFor(actor, kind) {
-			continue
-		}
-		s.used[kind]++
-		k.actor = actor
-		if k.slot != slotNone {
-			s.used[k.slot]--
-		} else {
-			s.next++
-			k.id = s.next
-			s.conns[k.id] = k
-			s.serving.Add(1)
-		}
-		k.slot = kind
-		return kind
+	return s.find(actor)
+}
+
+// find is room with mu held. An actor gets one reserved place at a time: else one that opens connections without end would keep
+// everybody's stop out.
+func (s *slots) find(actor string) slotKind {
+	var used [slotReserved + 1]int
+	reserved := false
+	for _, k := range s.conns {
+		used[k.slot]++
+		reserved = reserved || k.slot == slotReserved && k.actor == actor
+	}
+	switch {
+	case s.closed:
+		return slotNone
+	case actor == "" && used[slotUnknown] < limits.Unidentified:
+		return slotUnknown
+	case actor != "" && used[slotRegular] < limits.Connections:
+		return slotRegular
+	case actor != "" && used[slotReserved] < limits.ConnectionsReserved && !reserved:
+		return slotReserved
 	}
 	return slotNone
 }
 
-// roomFor reports whether actor can have one more place of a kind. It gets one reserved place at a time: else one that opens
-// connections without end would keep everybody's stop out. s.mu is held.
-func (s *slots) roomFor(actor string, kind slotKind) bool {
-	if kind == slotReserved {
-		for _, k := range s.conns {
-			if k.slot == slotReserved && k.actor == actor {
-				return false
-			}
-		}
+// take moves k into a place for actor and returns its kind.
+func (s *slots) take(k *conn, actor string) slotKind {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kind := s.find(actor)
+	if kind == slotNone {
+		return slotNone
 	}
-	return s.used[kind] < slotRoom[kind]
+	if k.slot == slotNone {
+		s.next++
+		k.id = s.next
+		s.conns[k.id] = k
+		s.serving.Add(1)
+	}
+	k.slot, k.actor = kind, actor
+	return kind
 }
 
 // release gives up k's place, if it has one.
 func (s *slots) release(k *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if k.slot != slotNone {
-		s.used[k.slot]--
-		k.slot = slotNone
-		delete(s.conns, k.id)
-	}
+	delete(s.conns, k.id)
 }
 
 // list returns the live connections, oldest first.
@@ -132,16 +132,6 @@ func (s *slots) shut() {
 	for _, k := range s.list() {
 		k.close(errClosing.Error())
 	}
-}
-
-// hasRoom reports whether a connection of an actor, nil while nobody is identified, could be taken now.
-func (s *slots) hasRoom(actor *identity.Actor) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if actor == nil {
-		return s.roomFor("", slotUnknown)
-	}
-	return s.roomFor(actor.Name, slotRegular) || s.roomFor(actor.Name, slotReserved)
 }
 
 // reserved reports whether k has a place beyond the limit.
@@ -326,7 +316,11 @@ func (c *Core) Admit(p Peer) error {
 	if err != nil {
 		return err
 	}
-	if !c.slots.hasRoom(actor) {
+	name := ""
+	if actor != nil {
+		name = actor.Name
+	}
+	if c.slots.room(name) == slotNone {
 		return c.refuseConn()
 	}
 	return nil
@@ -388,7 +382,7 @@ func (c *Core) enter(k *conn) error {
 	case err != nil:
 		return err
 	case actor == nil:
-		return c.place(k, "", slotUnknown)
+		return c.place(k, "")
 	default:
 		return c.become(k, &who{actor: *actor, client: k.peer.Client}, k.peer.Credential)
 	}
@@ -396,7 +390,7 @@ func (c *Core) enter(k *conn) error {
 
 // become makes k the connection of an actor that was looked up.
 func (c *Core) become(k *conn, w *who, credential string) error {
-	if err := c.place(k, w.actor.Name, slotRegular, slotReserved); err != nil {
+	if err := c.place(k, w.actor.Name); err != nil {
 		return err
 	}
 	k.who.Store(w)
@@ -405,9 +399,9 @@ func (c *Core) become(k *conn, w *who, credential string) error {
 	return err
 }
 
-// place finds k a place of one of the kinds for actor. Unidentified and reserved connections may not stay long.
-func (c *Core) place(k *conn, actor string, kinds ...slotKind) error {
-	switch c.slots.take(k, actor, kinds...) {
+// place finds k a place for actor. Unidentified and reserved connections may not stay long.
+func (c *Core) place(k *conn, actor string) error {
+	switch c.slots.take(k, actor) {
 	case slotNone:
 		if c.ctx.Err() != nil {
 			return unavailable()
@@ -452,17 +446,13 @@ func (k *conn) readLoop(ctx context.Context) error {
 }
 
 // answer encodes and queues an answer from the connection's own read loop.
-func (k *conn) answer(a any) { k.sendWait(outgoing{message: encode(a)}) }
+func (k *conn) answer(a protocol.Answer) { k.sendWait(outgoing{message: encode(a)}) }
 
-// encode never fails: what cannot be encoded is answered as an internal error, which can.
-func encode(a any) []byte {
+// encode never fails: what cannot be encoded is answered as an error, which always can.
+func encode(a protocol.Answer) []byte {
 	raw, err := protocol.Encode(a)
-	if err == nil {
-		return raw
-	}
-	raw, err = protocol.Encode(protocol.Refuse(nil, fmt.Errorf("encode answer: %w", err)))
 	if err != nil {
-		return []byte(`{"version":"1","id":null,"type":"result","stdout":"","stderr":"","error":true,"exec_time_ms":0,"truncated":false,"code":"internal"}`)
+		raw, _ = protocol.Encode(protocol.Refuse(a.Head().ID, fmt.Errorf("encode answer: %w", err)))
 	}
 	return raw
 }

@@ -137,7 +137,7 @@ func TestHello(t *testing.T) {
 			t.Errorf("got %+v, want the agent under its new client name", w)
 		}
 		hello(c, protocol.Hello{}, "") // identified already; its name stays
-		time.Sleep(10 * limits.HelloTimeout)
+		pass(10 * limits.HelloTimeout)
 		c.exec("1", "ok")
 		c.wantCode("1", "")
 
@@ -228,14 +228,14 @@ func TestPlaces(t *testing.T) {
 		if took := time.Since(start); took != limits.ReservedLife {
 			t.Errorf("reserved places: cut after %v, want %v", took, limits.ReservedLife)
 		}
-		r.core.Admit(Peer{Credential: r.bot}) //nolint:errcheck // there is room
+		r.core.Admit(Peer{Credential: r.bot})
 		check(t, r.core.Admit(Peer{Credential: r.bot}))
 		regular[0].leave()
 		synctest.Wait()
 		again := r.dial(r.bot)
 		again.exec("1", "ok")
 		again.wantCode("1", "")
-		time.Sleep(2 * limits.ReservedLife)
+		pass(2 * limits.ReservedLife)
 		again.exec("2", "ok")
 		again.wantCode("2", "")
 	})
@@ -293,8 +293,8 @@ func TestRevoke(t *testing.T) {
 				c.wantCut("revoked or has expired")
 			}
 			synctest.Wait()
-			if s := r.core.snapshot.Load(); s.running != nil || s.waiting != 0 {
-				t.Errorf("%s: got %+v running and %d waiting, want nothing", what, s.running, s.waiting)
+			if s := r.core.snapshot.Load(); s.Running != nil || s.Waiting != 0 {
+				t.Errorf("%s: got %+v running and %d waiting, want nothing", what, s.Running, s.Waiting)
 			}
 			if n := len(r.core.slots.list()); n != 1 {
 				t.Errorf("%s: got %d connections, want the admin's", what, n)

@@ -50,6 +50,7 @@ type Config struct {
 	Agent    hw.Executor
 	BoardVM  hw.Executor                    // runs board.py in engineering mode; nil in open mode
 	Machines func() []protocol.MachineState // for status; may be nil
+	Memory   func() int64                   // resident bytes of this process, for status; may be nil
 	Sim      board.Simulator                // nil when the board is real
 	Identity *identity.Store
 	NoAuth   *identity.Actor // who a peer without credential is; nil: nobody
@@ -85,7 +86,7 @@ type Core struct {
 	traces   atomic.Uint64
 	execs    atomic.Uint64
 	restarts atomic.Uint64
-	snapshot atomic.Pointer[snapshot]
+	snapshot atomic.Pointer[protocol.Status] // what admission knows for status, published after each change
 }
 
 // Reasons for which work ends early; they travel as context causes.
@@ -124,10 +125,10 @@ func New(cfg Config) (*Core, error) {
 	if cfg.Board.Mode == board.ModeEngineering {
 		c.board.vm = cfg.BoardVM
 	}
-	c.answers.init()
-	c.slots.init()
-	c.irqs.init()
-	c.queue.sessions.init()
+	c.answers.entries = map[answerKey]*answer{}
+	c.slots.conns = map[uint64]*conn{}
+	c.irqs.armed = map[pin.Handle]*registration{}
+	c.queue.sessions.names = map[string][]session{}
 	c.publish()
 	cfg.Identity.Watch(c.revoked)
 	go c.loop() // until ended

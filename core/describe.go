@@ -4,13 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pal-terminal/pal/board/boardpy"
-	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
@@ -20,18 +16,11 @@ import (
 // guardKind says that hardware calls are checked outside the guest's reach.
 const guardKind = "enforced"
 
-// snapshot is the part of the state that admission owns, published after each change so that status needs no turn in the
-// queue.
-type snapshot struct {
-	running *protocol.RunningState
-	waiting int
-}
-
-// publish is called by the admission goroutine (and by New before there is one).
+// publish is called by the admission goroutine (and by New before there is one), so that status needs no turn in the queue.
 func (c *Core) publish() {
-	s := &snapshot{waiting: len(c.queue.waiting)}
+	s := &protocol.Status{Waiting: len(c.queue.waiting)}
 	if j := c.queue.running; j != nil {
-		s.running = &protocol.RunningState{
+		s.Running = &protocol.RunningState{
 			ID: j.req.ID, Trace: j.trace, Actor: j.who.actor.Name, Session: j.session, SinceMS: j.received.UnixMilli(),
 		}
 	}
@@ -41,25 +30,22 @@ func (c *Core) publish() {
 func (c *Core) status(id *string) protocol.Status {
 	s := c.snapshot.Load()
 	st := protocol.Status{
-		Header: protocol.NewHeader(id, "status"), Terminal: c.cfg.Terminal, Product: c.cfg.Product, Board: c.cfg.Board.Name,
-		Mode: c.cfg.Board.Mode.String(), BootID: c.bootID, UptimeMS: time.Since(c.booted).Milliseconds(), Estop: c.estopState(),
-		Running: s.running, Waiting: s.waiting, Refused: c.slots.refused.Load(), Execs: c.execs.Load(), Restarts: c.restarts.Load(),
-		Machines: []protocol.MachineState{}, RSSBytes: rss(), EventSeq: c.cfg.Events.Last(),
+		Header: protocol.NewHeader(id, protocol.AnswerStatus), Terminal: c.cfg.Terminal, Product: c.cfg.Product, Board: c.cfg.Board.Name,
+		Mode: c.cfg.Board.Mode.String(), BootID: c.bootID, UptimeMS: time.Since(c.booted).Milliseconds(), Connections: len(c.slots.list()),
+		Running: s.Running, Waiting: s.Waiting, Refused: c.slots.refused.Load(), Execs: c.execs.Load(), Restarts: c.restarts.Load(),
+		Machines: []protocol.MachineState{}, EventSeq: c.cfg.Events.Last(),
 	}
-	st.Connections = len(c.slots.list())
+	latched, reason, since := c.cfg.Table.Stopped()
+	if st.Estop.Latched, st.Estop.Reason = latched, reason; latched {
+		st.Estop.SinceMS = since.UnixMilli()
+	}
 	if c.cfg.Machines != nil {
 		st.Machines = append(st.Machines, c.cfg.Machines()...)
 	}
-	return st
-}
-
-func (c *Core) estopState() protocol.EstopState {
-	latched, reason, since := c.cfg.Table.Stopped()
-	e := protocol.EstopState{Latched: latched, Reason: reason}
-	if latched {
-		e.SinceMS = since.UnixMilli()
+	if c.cfg.Memory != nil {
+		st.RSSBytes = c.cfg.Memory()
 	}
-	return e
+	return st
 }
 
 func (c *Core) describe(id *string) protocol.Describe {
@@ -83,7 +69,7 @@ func (c *Core) describe(id *string) protocol.Describe {
 	return d
 }
 
-func (c *Core) boardAnswer(id *string, body *protocol.Board) any {
+func (c *Core) boardAnswer(id *string, body *protocol.Board) protocol.Answer {
 	d := c.cfg.Board
 	sum := sha256.Sum256(append([]byte(d.Hash+"\x00"), d.BoardPy...))
 	a := protocol.BoardAnswer{Header: protocol.NewHeader(id, "board"), Board: d.Name, Mode: d.Mode.String(), SHA256: hex.EncodeToString(sum[:])}
@@ -114,7 +100,7 @@ func (c *Core) pinStates() []protocol.PinState {
 
 func (c *Core) pinState(s pin.State) protocol.PinState {
 	p := protocol.PinState{
-		Pin: s.ID, Name: s.Name, Owner: s.Owner, Can: s.Can, Mode: modeWord(s.Mode), Danger: s.Danger, Rules: s.Rules,
+		Pin: s.ID, Name: s.Name, Owner: s.Owner, Can: s.Can, Mode: s.Mode.String(), Danger: s.Danger, Rules: s.Rules,
 		Driver: s.LastDriver, Tripped: s.Tripped, Fault: s.Fault, Note: s.Note,
 	}
 	if s.Level >= 0 {
@@ -127,22 +113,6 @@ func (c *Core) pinState(s pin.State) protocol.PinState {
 		p.Value, p.Unit = s.Value, s.Unit
 	}
 	return p
-}
-
-func modeWord(m hw.Mode) string {
-	switch m {
-	case hw.ModeNone:
-		return "none"
-	case hw.ModeIn:
-		return "in"
-	case hw.ModeOut:
-		return "out"
-	case hw.ModeOpenDrain:
-		return "open_drain"
-	case hw.ModeAnalog:
-		return "analog"
-	}
-	return "unknown"
 }
 
 func actorInfo(a identity.Actor) protocol.ActorInfo {
@@ -188,21 +158,4 @@ func (k *conn) info(asker *conn) protocol.ConnInfo {
 		i.Actor, i.Client = w.actor.Name, w.client
 	}
 	return i
-}
-
-// rss is this process's resident memory in bytes, 0 where the system does not tell.
-func rss() int64 {
-	raw, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(raw))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * int64(os.Getpagesize())
 }

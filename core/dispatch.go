@@ -133,7 +133,7 @@ func (c *Core) hello(k *conn, req *protocol.Request, h *protocol.Hello) {
 }
 
 // look answers the requests that change nothing; they are never remembered.
-func (c *Core) look(k *conn, w *who, req *protocol.Request) (answer any, ok bool) {
+func (c *Core) look(k *conn, w *who, req *protocol.Request) (answer protocol.Answer, ok bool) {
 	switch body := req.Body.(type) {
 	case nil:
 		switch req.Type {

@@ -11,7 +11,7 @@ import (
 
 // registration is one armed pin interrupt: who armed it, for which session of which machine.
 type registration struct {
-	pin        string
+	handle     pin.Handle
 	caller     pin.Caller
 	session    string
 	generation uint64
@@ -26,27 +26,6 @@ type irqs struct {
 	armed map[pin.Handle]*registration
 }
 
-func (q *irqs) init() { q.armed = map[pin.Handle]*registration{} }
-
-// put replaces the registration of a pin; nil only removes it.
-func (q *irqs) put(h pin.Handle, r *registration) {
-	q.mu.Lock()
-	old := q.armed[h]
-	if r == nil {
-		delete(q.armed, h)
-	} else {
-		q.armed[h] = r
-	}
-	q.mu.Unlock()
-	disarm(old)
-}
-
-func disarm(r *registration) {
-	if r != nil && !r.off.Swap(true) {
-		r.cancel()
-	}
-}
-
 // forget disarms the interrupts that match, as those of a machine that is gone.
 func (q *irqs) forget(match func(*registration) bool) {
 	q.mu.Lock()
@@ -59,7 +38,8 @@ func (q *irqs) forget(match func(*registration) bool) {
 	}
 	q.mu.Unlock()
 	for _, r := range gone {
-		disarm(r)
+		r.off.Store(true)
+		r.cancel()
 	}
 }
 
@@ -68,25 +48,26 @@ func (c *Core) forgetActor(name string) {
 	c.irqs.forget(func(r *registration) bool { return r.caller.Name == name })
 }
 
-// arm starts, changes or ends the interrupt of a pin for the code behind s.
+// arm starts, changes or ends the interrupt of a pin for the code behind s. Only the runner comes here.
 func (c *Core) arm(s *sink, h pin.Handle, edges hw.Edges) error {
 	if s.caller.Machine != MachineAgent {
 		return &pin.Refusal{Errno: errnoACCES, Code: "denied", Rule: "board.no_irq", Message: "board.py cannot arm interrupts; its functions run when they are called"}
 	}
+	old := func(r *registration) bool { return r.handle == h }
 	if edges == 0 {
-		c.irqs.put(h, nil)
+		c.irqs.forget(old)
 		return nil
 	}
-	r := &registration{caller: s.caller, session: s.session, generation: c.agent.vm.Generation()}
+	r := &registration{handle: h, caller: s.caller, session: s.session, generation: c.agent.vm.Generation()}
 	cancel, err := c.cfg.Table.Watch(s.caller, h, edges, func(e hw.Edge) { c.edge(r, e) })
 	if err != nil {
 		return err
 	}
 	r.cancel = cancel
-	if d := c.cfg.Board; int(h) < len(d.Pins) {
-		r.pin = string(d.Pins[h].ID)
-	}
-	c.irqs.put(h, r)
+	c.irqs.forget(old)
+	c.irqs.mu.Lock()
+	defer c.irqs.mu.Unlock()
+	c.irqs.armed[h] = r
 	return nil
 }
 

@@ -123,7 +123,7 @@ func TestPatientReader(t *testing.T) {
 		close(h.release)
 		results, pongs := 0, 0
 		for results < limits.RequestsPerConn+1 || pongs < pings {
-			time.Sleep(limits.ConnWriteTimeout / 100)
+			pass(limits.ConnWriteTimeout / 100)
 			switch c.read().(type) {
 			case *protocol.Result:
 				results++

@@ -92,9 +92,6 @@ func (q *queue) admit(c *Core, j *job) {
 	case q.closed:
 		c.refuse(j, unavailable())
 		return
-	case j.orphan(): // the client left between sending and now
-		c.refuse(j, interrupted(context.Cause(j.conn.ctx)))
-		return
 	case j.conn.waiting >= limits.RequestsPerConn || len(q.waiting) >= limits.RequestsPerTerminal:
 		c.refuse(j, &protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprintf("%d requests are waiting already; send the next when one was answered", len(q.waiting))})
 		return
@@ -256,8 +253,6 @@ type sessions struct {
 }
 
 type session struct{ name, key string }
-
-func (s *sessions) init() { s.names = map[string][]session{} }
 
 // use marks a session as used and returns its namespace, and the one to forget for it, if any. "new" has none.
 func (s *sessions) use(c *Core, actor, name string) (key string, forget []string) {

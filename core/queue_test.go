@@ -105,7 +105,7 @@ func TestTTL(t *testing.T) {
 		c.request("exec", "late", &protocol.Exec{Code: "late", TTLMS: ms(999)})
 		c.request("exec", "just", &protocol.Exec{Code: "just", TTLMS: ms(1000)})
 		synctest.Wait()
-		time.Sleep(time.Second)
+		pass(time.Second)
 		close(h.release)
 		c.wantCode("run", "")
 		c.wantCode("late", protocol.CodeExpired)
@@ -163,7 +163,7 @@ func TestInterrupt(t *testing.T) {
 			t.Helper()
 			<-h.running
 			synctest.Wait()
-			return r.core.snapshot.Load().running.Trace
+			return r.core.snapshot.Load().Running.Trace
 		}
 		c.exec("1", "hold")
 		trace := running()

@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -73,7 +72,7 @@ func newRig(t testing.TB, o options) *rig {
 	r.human, r.bot = local.Human, local.Agent
 	cfg := Config{
 		Terminal: "rig", Product: "pal test", Board: r.desc, Table: r.table, Agent: r.agent, Sim: r.sim,
-		Identity: r.identity, Events: r.events, NoAuth: o.noAuth, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Identity: r.identity, Events: r.events, NoAuth: o.noAuth, Log: slog.New(slog.DiscardHandler),
 	}
 	if r.desc.Mode == board.ModeEngineering {
 		r.boardVM = newFake()
@@ -95,6 +94,9 @@ func (r *rig) close() error {
 	defer done()
 	return r.core.Close(ctx)
 }
+
+// pass lets simulated time go by.
+func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // in a bubble: no fact comes but that time has passed
 
 func check(t testing.TB, err error) {
 	t.Helper()

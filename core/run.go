@@ -50,7 +50,7 @@ func (c *Core) runReset(r *resetJob) {
 		err = fmt.Errorf("reset machine: %w", err)
 	}
 	c.post(func() {
-		c.queue.sessions.init()
+		clear(c.queue.sessions.names)
 		c.queue.forget = nil
 		r.answer(err)
 		c.queue.ended(c)
@@ -231,7 +231,7 @@ func (c *Core) runHandler(e *edgeJob) {
 	}
 	c.gone(e.reg.caller.Conn)
 	if out.Exception != nil || out.Rung != hw.RungNone {
-		data := map[string]any{"pin": e.reg.pin, "actor": e.reg.caller.Name, "rung": int(out.Rung)}
+		data := map[string]any{"pin": string(c.cfg.Board.Pins[e.reg.handle].ID), "actor": e.reg.caller.Name, "rung": int(out.Rung)}
 		if out.Exception != nil {
 			data["class"], data["message"] = out.Exception.Class, clean(out.Exception.Message, limits.ReasonBytes)
 		}

@@ -49,6 +49,23 @@ const (
 	ModeAnalog
 )
 
+// String returns the mode in the words of the protocol.
+func (m Mode) String() string {
+	switch m {
+	case ModeNone:
+		return "none"
+	case ModeIn:
+		return "in"
+	case ModeOut:
+		return "out"
+	case ModeOpenDrain:
+		return "open_drain"
+	case ModeAnalog:
+		return "analog"
+	}
+	return "unknown"
+}
+
 // Pull is a pin's bias.
 type Pull uint8
 

@@ -154,8 +154,8 @@ func (c *child) reap() string {
 	return "exited with status " + strconv.Itoa(state.ExitCode())
 }
 
-// residentBytes is the memory that process pid holds, 0 when it is gone.
-func residentBytes(pid int) int64 {
+// ResidentBytes is the memory that process pid holds, 0 when it is gone.
+func ResidentBytes(pid int) int64 {
 	var all, resident int64
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
 	if err != nil {

@@ -59,6 +59,6 @@ func (p *process) status(label string) MachineStatus {
 	return MachineStatus{
 		Label: label, Pid: p.c.proc.Pid, Engine: p.ready.Engine, Sandbox: p.ready.Sandbox, Missing: p.ready.Missing,
 		Boot: time.Duration(p.ready.BootUS) * time.Microsecond, HeapBytes: p.ready.HeapBytes,
-		RSSBytes: residentBytes(p.c.proc.Pid),
+		RSSBytes: ResidentBytes(p.c.proc.Pid),
 	}
 }

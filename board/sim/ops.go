@@ -171,14 +171,10 @@ func (b *Board) list() []Entry {
 	return list
 }
 
-var modeWords = map[hw.Mode]string{
-	hw.ModeNone: "none", hw.ModeIn: "in", hw.ModeOut: "out", hw.ModeOpenDrain: "open_drain", hw.ModeAnalog: "analog",
-}
-
 func (b *Board) entry(pin, dev int) Entry {
 	ln := &b.lines[pin]
 	e := Entry{
-		Name: b.d.Pins[pin].Label(), Type: "line", Pin: b.d.Pins[pin].ID, Mode: modeWords[ln.mode], Level: b.level(ln),
+		Name: b.d.Pins[pin].Label(), Type: "line", Pin: b.d.Pins[pin].ID, Mode: ln.mode.String(), Level: b.level(ln),
 		Forced: optional(ln.forced), Stuck: optional(ln.stuck),
 	}
 	if dev >= 0 {

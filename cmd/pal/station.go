@@ -153,6 +153,7 @@ func (s *station) openDoor(context.Context) (err error) {
 		Terminal: s.cfg.Name, Product: product(), Board: s.board, Table: s.table, Agent: s.agent,
 		Machines: s.machines, Identity: s.store, Events: events, Log: s.log,
 	}
+	cfg.Memory = func() int64 { return vm.ResidentBytes(os.Getpid()) }
 	cfg.Sim, _ = s.driver.(board.Simulator)
 	if s.board.Mode == board.ModeEngineering {
 		cfg.BoardVM = s.pool.Executor(core.MachineBoard)
