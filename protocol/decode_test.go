@@ -76,6 +76,8 @@ func TestDecodeAccepts(t *testing.T) {
 			Request{Type: "subscribe", Body: &Subscribe{Events: []string{"*", "user:x"}, Since: ptr(uint64(0))}}},
 		{"unsubscribe", `{"type":"unsubscribe"}`, Request{Type: "unsubscribe", Body: &Subscribe{}}},
 		{"stop", `{"type":"stop","reason":"smoke\nand fire"}`, Request{Type: "stop", Body: &Stop{Reason: "smoke\nand fire"}}},
+		{"stop-of-many-words", `{"type":"stop","reason":"` + strings.Repeat("é", limits.ReasonBytes) + `"}`,
+			Request{Type: "stop", Body: &Stop{Reason: strings.Repeat("é", limits.ReasonBytes/2)}}},
 		{"estop-clear", `{"type":"estop_clear"}`, Request{Type: "estop_clear", Body: &EstopClear{}}},
 		{"token", `{"type":"token","op":"create","name":"n","class":"agent","scopes":["read"],"ask":true,"ttl_ms":1}`,
 			Request{Type: "token", Body: &Token{Op: "create", Name: "n", Class: "agent", Scopes: []string{"read"}, Ask: true,

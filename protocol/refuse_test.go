@@ -69,7 +69,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"client-too-long", `{"type":"hello","client":"` + long + `"}`, CodeTooLarge, "client"},
 		{"token-too-long", `{"type":"hello","token":"` + strings.Repeat("x", 513) + `"}`, CodeTooLarge, "token"},
 		{"target-too-long", `{"type":"fetch","target":"` + long + `"}`, CodeTooLarge, "target"},
-		{"reason-too-long", `{"type":"stop","reason":"` + strings.Repeat("x", limits.ReasonBytes+1) + `"}`, CodeTooLarge, "reason"},
+		{"reason-too-long", `{"type":"estop_clear","reason":"` + strings.Repeat("x", limits.ReasonBytes+1) + `"}`, CodeTooLarge, "reason"},
 		{"event-name-too-long", `{"type":"subscribe","events":["` + long + `"]}`, CodeTooLarge, "events"},
 		{"too-many-events", `{"type":"subscribe","events":[` + strings.Repeat(`"a",`, limits.ListItems) + `"a"]}`, CodeTooLarge, "events"},
 		{"meta-too-large", `{"code":"x","meta":{"a":"` + strings.Repeat("x", limits.MetaBytes) + `"}}`, CodeTooLarge, "meta"},

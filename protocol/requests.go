@@ -99,7 +99,12 @@ func (s *Subscribe) check(fields) *Error {
 	return list("events", s.Events, limits.EventNameBytes)
 }
 
-func (s *Stop) check(fields) *Error { return length("reason", s.Reason, limits.ReasonBytes) }
+// check cuts a reason that is too long: a stop is not refused for what stands beside it.
+func (s *Stop) check(fields) *Error {
+	kept, _ := Cut([]byte(s.Reason), limits.ReasonBytes)
+	s.Reason = string(kept)
+	return nil
+}
 
 func (e *EstopClear) check(fields) *Error {
 	return length("reason", e.Reason, limits.ReasonBytes)

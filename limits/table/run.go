@@ -30,7 +30,7 @@ func messages() []Bound {
 		count("JSONDepth", limits.JSONDepth, "levels", "no message nests deeper than a few; deep nesting is an attack on recursive readers", "bad_json"),
 		size("IDBytes", limits.IDBytes, "an id is remembered for a day and echoed everywhere", "too_large, answered without id"),
 		size("NameBytes", limits.NameBytes, "names stand in tables, logs and audit lines", "too_large"),
-		size("ReasonBytes", limits.ReasonBytes, "a sentence for the record; also the longest message of a refusal", "too_large; a refusal's own text is cut"),
+		size("ReasonBytes", limits.ReasonBytes, "a sentence for the record; also the longest message of a refusal", "too_large; that of a stop is cut, as a refusal's own text is"),
 		size("EventNameBytes", limits.EventNameBytes, "a name, not a document", "too_large in a request, OSError EINVAL in Python"),
 		size("EventDataBytes", limits.EventDataBytes, "the ring keeps a thousand of them", "the event is refused, OSError EINVAL in Python"),
 		size("MetaBytes", limits.MetaBytes, "carried through audit and results untouched", "too_large"),
