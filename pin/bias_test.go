@@ -80,3 +80,21 @@ func TestBiasOnAnOpenDrainLine(t *testing.T) {
 		t.Errorf("after a stop: got level %d, want the line let go and its bias the board's", got)
 	}
 }
+
+// TestInputOfAnOutput: whoever may not drive takes no output's level away, also when the pin became one in this moment.
+func TestInputOfAnOutput(t *testing.T) {
+	for name, hook := range map[string]func(string, int) error{"direct": nil, "workers": noWait} {
+		t.Run(name, func(t *testing.T) {
+			r := rigOn(t, builtin(t), hook)
+			defer r.end()
+			led := r.h("LED")
+			if _, err := r.Write(agent, led, 1); err != nil {
+				t.Fatal(err)
+			}
+			refused(t, r.do(r.pins[led], &request{verb: verbInput, caller: reader, mode: hw.ModeIn}), RuleScope)
+			if got := r.line("LED"); got != 1 {
+				t.Errorf("got level %d, want it left at 1", got)
+			}
+		})
+	}
+}

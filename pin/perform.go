@@ -244,7 +244,10 @@ func (t *Table) toInput(p *pin, r *request) {
 	from := p.level
 	var err error
 	if from >= 0 || against {
-		err = t.open(p)
+		// Once more: it may have become an output since the caller was asked for the right.
+		if err = t.mayTouch(r.caller, p, true); err == nil {
+			err = t.open(p)
+		}
 	}
 	if err == nil && against {
 		err = t.mayBeOn(p, r, t.now())
