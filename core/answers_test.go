@@ -178,7 +178,8 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	// An answer that cannot be encoded is still one.
-	if raw := encode(protocol.SimAnswer{Header: protocol.NewHeader(nil, protocol.AnswerSim), Sim: []byte("{")}); !strings.Contains(string(raw), `"code":"internal"`) {
-		t.Errorf("what cannot be encoded: got %s, want code internal", raw)
+	id := "mine"
+	if raw := string(encode(protocol.SimAnswer{Header: protocol.NewHeader(&id, protocol.AnswerSim), Sim: []byte("{")})); !strings.Contains(raw, `"code":"internal"`) || !strings.Contains(raw, `"id":"mine"`) {
+		t.Errorf("what cannot be encoded: got %s, want code internal under its id", raw)
 	}
 }

@@ -9,19 +9,32 @@ import (
 	"github.com/pal-terminal/pal/protocol"
 )
 
-// scopes says what an actor needs for each request type. A type that is not here needs nothing but an identity.
-var scopes = map[string]identity.Scope{
-	protocol.TypeExec: identity.Exec, protocol.TypeInterrupt: identity.Exec, protocol.TypeReset: identity.Exec,
-	protocol.TypeFetch: identity.Read, protocol.TypeResultQuery: identity.Read, protocol.TypeDescribe: identity.Read, protocol.TypeStatus: identity.Read,
-	protocol.TypePins: identity.Read, protocol.TypePinRead: identity.Read, protocol.TypeBoard: identity.Read,
-	protocol.TypeSubscribe: identity.Read, protocol.TypeUnsubscribe: identity.Read,
-	protocol.TypePinSet: identity.Actuate,
-	protocol.TypeToken:  identity.Admin, protocol.TypeSim: identity.Admin, protocol.TypeConn: identity.Admin,
+// rule is what there is to know of a request type before it is looked into. The zero rule asks for an identity only.
+type rule struct {
+	scope    identity.Scope
+	look     bool // never remembered: it changes nothing, or, as stop, may well be done twice
+	reserved bool // may come on a connection beyond the limit
 }
 
-// onReserved are the types that a connection beyond the limit may send.
-var onReserved = map[string]bool{
-	protocol.TypeHello: true, protocol.TypeStop: true, protocol.TypePing: true, protocol.TypeStatus: true,
+var rules = map[string]rule{
+	protocol.TypePing:        {look: true, reserved: true},
+	protocol.TypeStop:        {look: true, reserved: true},
+	protocol.TypeStatus:      {scope: identity.Read, look: true, reserved: true},
+	protocol.TypeDescribe:    {scope: identity.Read, look: true},
+	protocol.TypePins:        {scope: identity.Read, look: true},
+	protocol.TypePinRead:     {scope: identity.Read, look: true},
+	protocol.TypeBoard:       {scope: identity.Read, look: true},
+	protocol.TypeFetch:       {scope: identity.Read},
+	protocol.TypeResultQuery: {scope: identity.Read},
+	protocol.TypeSubscribe:   {scope: identity.Read},
+	protocol.TypeUnsubscribe: {scope: identity.Read},
+	protocol.TypeExec:        {scope: identity.Exec},
+	protocol.TypeInterrupt:   {scope: identity.Exec},
+	protocol.TypeReset:       {scope: identity.Exec},
+	protocol.TypePinSet:      {scope: identity.Actuate},
+	protocol.TypeToken:       {scope: identity.Admin},
+	protocol.TypeSim:         {scope: identity.Admin},
+	protocol.TypeConn:        {scope: identity.Admin},
 }
 
 // handle answers one message. It runs in the connection's read loop and waits for nothing but room.
@@ -47,44 +60,43 @@ func (c *Core) handle(k *conn, message []byte) {
 	switch body := req.Body.(type) {
 	case *protocol.Exec:
 		c.exec(k, w, req, body)
+		return
 	case *protocol.Unavailable:
 		k.answer(protocol.Refuse(req.ID, &protocol.Error{Code: protocol.CodeUnavailable, Message: req.Type + " is part of the protocol and comes with a later version"}))
+		return
 	case *protocol.Subscribe:
 		c.subscribe(k, req, body)
+		return
 	case *protocol.Target:
-		if req.Type == protocol.TypeInterrupt {
-			c.once(k, w, req)
+		if req.Type != protocol.TypeInterrupt {
+			c.fetch(k, w, req, body)
 			return
 		}
-		c.fetch(k, w, req, body)
 	case *protocol.Reset:
-		if body.Session != "" {
-			c.once(k, w, req)
+		if body.Session == "" {
+			c.reset(k, w, req)
 			return
 		}
-		c.reset(k, w, req)
-	default:
-		if answer, ok := c.look(k, w, req); ok {
-			k.answer(answer)
-			return
-		}
+	}
+	if rules[req.Type].look {
+		k.answer(c.act(k, w, req))
+	} else {
 		c.once(k, w, req)
 	}
 }
 
 // allowed checks identity, slot and scope.
 func (c *Core) allowed(k *conn, w *who, typ string) error {
-	if w == nil {
+	needs := rules[typ]
+	switch {
+	case w == nil:
 		return &protocol.Error{Code: protocol.CodeUnauthorized, Message: "send hello with a token first, or connect with `Authorization: Bearer TOKEN`"}
-	}
-	if k.reserved() && !onReserved[typ] {
+	case !needs.reserved && k.reserved():
 		return &protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprintf("all %d connections are taken; this one serves hello, stop, ping and status only", limits.Connections)}
-	}
-	if typ == protocol.TypeEstopClear && w.actor.Class != identity.Human {
+	case typ == protocol.TypeEstopClear && w.actor.Class != identity.Human:
 		return &protocol.Error{Code: protocol.CodeDenied, Rule: "estop.human", Message: "only a human may clear the e-stop"}
-	}
-	if need, ok := scopes[typ]; ok && !w.actor.Can(need) {
-		return &protocol.Error{Code: protocol.CodeDenied, Rule: "scope." + string(need), Message: fmt.Sprintf("%s lacks the scope %s", w.actor.Name, need)}
+	case needs.scope != "" && !w.actor.Can(needs.scope):
+		return &protocol.Error{Code: protocol.CodeDenied, Rule: "scope." + string(needs.scope), Message: fmt.Sprintf("%s lacks the scope %s", w.actor.Name, needs.scope)}
 	}
 	return nil
 }
@@ -132,36 +144,6 @@ func (c *Core) hello(k *conn, req *protocol.Request, h *protocol.Hello) {
 	})
 }
 
-// look answers the requests that change nothing; they are never remembered.
-func (c *Core) look(k *conn, w *who, req *protocol.Request) (answer protocol.Answer, ok bool) {
-	switch body := req.Body.(type) {
-	case nil:
-		switch req.Type {
-		case protocol.TypePing:
-			return protocol.Pong{Header: protocol.NewHeader(req.ID, protocol.AnswerPong)}, true
-		case protocol.TypeDescribe:
-			return c.describe(req.ID), true
-		case protocol.TypePins:
-			return protocol.Pins{Header: protocol.NewHeader(req.ID, protocol.AnswerPins), Pins: c.pinStates()}, true
-		}
-	case *protocol.StatusQuery:
-		if body.TaskID != nil {
-			return protocol.Refuse(req.ID, &protocol.Error{Code: protocol.CodeUnavailable, Message: "tasks come with a later version"}), true
-		}
-		return c.status(req.ID), true
-	case *protocol.PinRead:
-		return c.pinRead(k, w, req, body), true
-	case *protocol.Stop:
-		if err := c.Stop(w.actor.Name, body.Reason); err != nil {
-			return protocol.Refuse(req.ID, fmt.Errorf("the e-stop is latched: %w", err)), true
-		}
-		return protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck), Message: "outputs are safe; a human clears the latch with estop_clear"}, true
-	case *protocol.Board:
-		return c.boardAnswer(req.ID, body), true
-	}
-	return nil, false
-}
-
 // fetch repeats a stored answer, byte for byte.
 func (c *Core) fetch(k *conn, w *who, req *protocol.Request, body *protocol.Target) {
 	stored, err := c.answers.fetch(answerKey{w.actor.Name, clientName(k, w), body.Target})
@@ -178,7 +160,7 @@ func (c *Core) once(k *conn, w *who, req *protocol.Request) {
 	if !proceed {
 		return
 	}
-	a := write(c.change(k, w, req))
+	a := write(c.act(k, w, req))
 	c.answers.finish(entry, a.kept, a.keep, time.Now())
 	k.sendWait(outgoing{message: a.sent})
 }

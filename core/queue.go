@@ -235,14 +235,14 @@ func (q *queue) close(c *Core) {
 func (c *Core) refuse(j *job, err *protocol.Error) {
 	r := protocol.Refuse(j.req.ID, err)
 	r.Session, r.Trace, r.Meta = j.session, j.trace, j.req.Meta
-	c.deliver(j, write(r))
+	c.deliver(j.conn, j.entry, write(r))
+	j.cancel(nil)
 }
 
-// deliver remembers and sends the answer of a job. It does not wait.
-func (c *Core) deliver(j *job, w written) {
-	c.answers.finish(j.entry, w.kept, w.keep, time.Now())
-	j.conn.send(outgoing{message: w.sent})
-	j.cancel(nil)
+// deliver remembers and sends an answer. It does not wait.
+func (c *Core) deliver(k *conn, entry *answer, w written) {
+	c.answers.finish(entry, w.kept, w.keep, time.Now())
+	k.send(outgoing{message: w.sent})
 }
 
 // sessions names the namespaces of each actor. A name that was forgotten gets another namespace when it comes again, so that

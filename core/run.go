@@ -85,7 +85,8 @@ func (c *Core) runExec(j *job) {
 	// Answer and end are one step of admission: nothing that follows from the end (the next exec's output, the refusal of
 	// what was queued behind an error) can overtake the answer.
 	c.post(func() {
-		c.deliver(j, a)
+		c.deliver(j.conn, j.entry, a)
+		j.cancel(nil)
 		c.queue.execEnded(c, j, out.Started, r.Error)
 	})
 }

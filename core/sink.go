@@ -153,8 +153,8 @@ func (s *sink) reply(value int64, err error) hw.Reply {
 	if err == nil {
 		return hw.Reply{Value: value}
 	}
-	var refusal *pin.Refusal
-	if !errors.As(err, &refusal) {
+	refusal, ok := errors.AsType[*pin.Refusal](err)
+	if !ok {
 		return hw.Reply{Errno: errnoIO, Text: err.Error()}
 	}
 	n := s.c.refusals.Add(1)
@@ -163,16 +163,11 @@ func (s *sink) reply(value int64, err error) hw.Reply {
 		at.refused, at.number = refusal, n
 	}
 	s.c.log.Info("refused", "actor", s.caller.Name, "rule", refusal.Rule, "pin", refusal.Resource, "refusal", n)
-	return hw.Reply{Errno: int32(refusal.Errno), Refusal: n, Text: refusal.Message + s.hint(refusal)}
-}
-
-// hint adds rule and alternatives to what Python shows.
-func (s *sink) hint(r *pin.Refusal) string {
-	text := " [rule: " + r.Rule + "]"
-	if len(r.Nearest) > 0 {
-		text += fmt.Sprintf("; allowed: %v", r.Nearest)
+	text := refusal.Message + " [rule: " + refusal.Rule + "]"
+	if len(refusal.Nearest) > 0 {
+		text += fmt.Sprintf("; allowed: %v", refusal.Nearest)
 	}
-	return text
+	return hw.Reply{Errno: int32(refusal.Errno), Refusal: n, Text: text}
 }
 
 var eventName = regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
@@ -269,15 +264,19 @@ func (c *Core) result(j *job, s *sink, out hw.Outcome, cause error, took time.Du
 
 // explain chooses code and message of a result. What ended the exec from outside comes before what the program says.
 func (c *Core) explain(r *protocol.Result, s *sink, out hw.Outcome, cause error) {
+	ended := protocol.CodeInterrupted
+	if errors.Is(cause, errDeadline) {
+		ended = protocol.CodeDeadline
+	}
 	switch {
 	case !out.Started && errors.Is(cause, errClosing):
 		r.Code, r.Message = protocol.CodeUnavailable, cause.Error()
 	case !out.Started && cause != nil:
-		r.Code, r.Message = endCode(cause), cause.Error()
+		r.Code, r.Message = ended, cause.Error()
 	case !out.Started:
 		r.Code, r.Message = protocol.CodeUnavailable, "no machine can be had: "+out.Cause
 	case out.Rung != hw.RungNone && cause != nil:
-		r.Code, r.Message = endCode(cause), fmt.Sprintf("%v; ended at rung %d", cause, out.Rung)
+		r.Code, r.Message = ended, fmt.Sprintf("%v; ended at rung %d", cause, out.Rung)
 		if out.Died {
 			r.Message += ": the machine was replaced, its names are gone and what it drove is safe"
 		}
@@ -289,14 +288,5 @@ func (c *Core) explain(r *protocol.Result, s *sink, out hw.Outcome, cause error)
 		r.Holder, r.Nearest, r.Refusal = f.Holder, f.Nearest, s.number
 	case out.Exception != nil:
 		r.Code = protocol.CodePythonError
-	}
-}
-
-func endCode(cause error) protocol.Code {
-	switch {
-	case errors.Is(cause, errDeadline):
-		return protocol.CodeDeadline
-	default:
-		return protocol.CodeInterrupted
 	}
 }

@@ -15,44 +15,67 @@ import (
 	"github.com/pal-terminal/pal/protocol"
 )
 
-// change answers the requests that change something and are not exec.
-func (c *Core) change(k *conn, w *who, req *protocol.Request) protocol.Answer {
-	var err error
+// act does what a request asks, but for those that have a way of their own, and answers it.
+func (c *Core) act(k *conn, w *who, req *protocol.Request) protocol.Answer {
+	answer, err := c.try(k, w, req)
+	if err != nil {
+		r := protocol.Refuse(req.ID, asProtocol(err))
+		r.Meta = req.Meta
+		return r
+	}
+	return answer
+}
+
+func (c *Core) try(k *conn, w *who, req *protocol.Request) (protocol.Answer, error) {
 	ack := protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck)}
 	switch body := req.Body.(type) {
-	case *protocol.PinSet:
-		return c.pinSet(k, w, req, body)
-	case *protocol.Target:
-		err = c.interrupt(k, w, body.Target)
-	case *protocol.EstopClear:
-		if err = c.cfg.Table.Clear(); err == nil {
-			c.tellEstop(false, w.actor.Name, body.Reason)
-			if again, reason, _ := c.cfg.Table.Stopped(); again { // the newest event must not say otherwise
-				c.tellEstop(true, "", reason)
-			}
-			ack.Message = "cleared; outputs stay safe until they are driven again"
+	case nil:
+		switch req.Type {
+		case protocol.TypePing:
+			return protocol.Pong{Header: protocol.NewHeader(req.ID, protocol.AnswerPong)}, nil
+		case protocol.TypeDescribe:
+			return c.describe(req.ID), nil
+		case protocol.TypePins:
+			return protocol.Pins{Header: protocol.NewHeader(req.ID, protocol.AnswerPins), Pins: c.pinStates()}, nil
 		}
+	case *protocol.StatusQuery:
+		if body.TaskID != nil {
+			return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: "tasks come with a later version"}
+		}
+		return c.status(req.ID), nil
+	case *protocol.Board:
+		return c.boardAnswer(req.ID, body), nil
+	case *protocol.PinRead:
+		return c.usePin(k, w, req, body.Pin, nil)
+	case *protocol.PinSet:
+		return c.usePin(k, w, req, body.Pin, &body.Value)
+	case *protocol.Stop:
+		if err := c.Stop(w.actor.Name, body.Reason); err != nil {
+			return nil, fmt.Errorf("the e-stop is latched: %w", err)
+		}
+		ack.Message = "outputs are safe; a human clears the latch with estop_clear"
+		return ack, nil
+	case *protocol.EstopClear:
+		ack.Message = "cleared; outputs stay safe until they are driven again"
+		return ack, c.clear(w, body.Reason)
+	case *protocol.Target:
+		return ack, c.interrupt(k, w, body.Target)
+	case *protocol.Reset:
+		return ack, c.resetSession(w, body.Session)
 	case *protocol.Token:
 		return c.token(req.ID, body)
 	case *protocol.Sim:
 		return c.sim(req.ID, body)
 	case *protocol.Conn:
 		return c.conns(k, w, req.ID, body)
-	case *protocol.Reset:
-		err = c.resetSession(w, body.Session)
-	default:
-		err = fmt.Errorf("request type %s has no handler", req.Type)
 	}
-	if err != nil {
-		return protocol.Refuse(req.ID, asProtocol(err))
-	}
-	return ack
+	return nil, fmt.Errorf("request type %s has no handler", req.Type)
 }
 
 // asProtocol turns a refusal of the pin table into the protocol's.
 func asProtocol(err error) error {
-	var r *pin.Refusal
-	if !errors.As(err, &r) {
+	r, ok := errors.AsType[*pin.Refusal](err)
+	if !ok {
 		return err
 	}
 	return &protocol.Error{
@@ -60,55 +83,48 @@ func asProtocol(err error) error {
 	}
 }
 
-// pinSet drives a pin without the machine, by the same rules.
-func (c *Core) pinSet(k *conn, w *who, req *protocol.Request, body *protocol.PinSet) protocol.Result {
-	start := time.Now()
-	h, err := c.cfg.Table.Resolve(string(body.Pin))
-	var e pin.Effect
-	if err == nil {
-		caller := callerOf(w, k)
+// clear releases the e-stop.
+func (c *Core) clear(w *who, reason string) error {
+	if err := c.cfg.Table.Clear(); err != nil {
+		return err
+	}
+	c.tellEstop(false, w.actor.Name, reason)
+	if again, why, _ := c.cfg.Table.Stopped(); again { // the newest event must not say otherwise
+		c.tellEstop(true, "", why)
+	}
+	return nil
+}
+
+// usePin drives a pin, or reads it for a nil level, without the machine and by the same rules.
+func (c *Core) usePin(k *conn, w *who, req *protocol.Request, name protocol.PinName, level *protocol.Level) (protocol.Answer, error) {
+	r := protocol.Result{Header: protocol.NewHeader(req.ID, protocol.AnswerResult), Guard: guardKind, Meta: req.Meta}
+	start, caller := time.Now(), callerOf(w, k)
+	value := 0
+	h, err := c.cfg.Table.Resolve(string(name))
+	switch {
+	case err != nil:
+	case level != nil:
+		var e pin.Effect
 		caller.Run = c.traces.Add(1)
-		e, err = c.cfg.Table.Write(caller, h, int(body.Value))
-	}
-	if err != nil {
-		c.refusals.Add(1)
-		r := protocol.Refuse(req.ID, asProtocol(err))
-		r.Guard, r.EffectsRefused, r.Meta = guardKind, 1, req.Meta
-		return r
-	}
-	r := c.plainResult(req, start)
-	r.Effects = []protocol.Effect{effectOf(e, start)}
-	r.Value = fmt.Appendf(nil, "%d", e.To)
-	return r
-}
-
-// pinRead reads a pin without the machine: the level, or the raw value of an analogue input.
-func (c *Core) pinRead(k *conn, w *who, req *protocol.Request, body *protocol.PinRead) protocol.Result {
-	start := time.Now()
-	h, err := c.cfg.Table.Resolve(string(body.Pin))
-	var v int
-	if err == nil {
-		if c.cfg.Board.Pins[h].Can.Has(board.CapADC) {
-			v, _, err = c.cfg.Table.ReadADC(callerOf(w, k), h)
-		} else {
-			v, err = c.cfg.Table.Read(callerOf(w, k), h)
+		if e, err = c.cfg.Table.Write(caller, h, int(*level)); err == nil {
+			value, r.Effects = e.To, []protocol.Effect{effectOf(e, start)}
 		}
+	case c.cfg.Board.Pins[h].Can.Has(board.CapADC):
+		value, _, err = c.cfg.Table.ReadADC(caller, h)
+	default:
+		value, err = c.cfg.Table.Read(caller, h)
 	}
-	if err != nil {
-		r := protocol.Refuse(req.ID, asProtocol(err))
-		r.Meta = req.Meta
-		return r
+	switch {
+	case err != nil && level != nil:
+		c.refusals.Add(1)
+		r = protocol.Refuse(req.ID, asProtocol(err))
+		r.Guard, r.EffectsRefused, r.Meta = guardKind, 1, req.Meta
+		return r, nil
+	case err != nil:
+		return nil, err
 	}
-	r := c.plainResult(req, start)
-	r.Value = fmt.Appendf(nil, "%d", v)
-	return r
-}
-
-// plainResult is a result without a program.
-func (c *Core) plainResult(req *protocol.Request, start time.Time) protocol.Result {
-	return protocol.Result{
-		Header: protocol.NewHeader(req.ID, protocol.AnswerResult), ExecTimeMS: time.Since(start).Milliseconds(), Guard: guardKind, Meta: req.Meta,
-	}
+	r.ExecTimeMS, r.Value = time.Since(start).Milliseconds(), fmt.Appendf(nil, "%d", value)
+	return r, nil
 }
 
 // interrupt cancels an exec: by the id its own client gave it, or by trace for humans and admins.
@@ -157,9 +173,7 @@ func (c *Core) reset(k *conn, w *who, req *protocol.Request) {
 		if err != nil {
 			a = protocol.Refuse(req.ID, err)
 		}
-		raw := write(a)
-		c.answers.finish(entry, raw.kept, raw.keep, time.Now())
-		k.send(outgoing{message: raw.sent})
+		c.deliver(k, entry, write(a))
 	}}
 	c.post(func() { c.queue.reset(c, r) })
 }
@@ -181,7 +195,7 @@ func (q *queue) reset(c *Core, r *resetJob) {
 }
 
 // token manages identities.
-func (c *Core) token(id *string, body *protocol.Token) protocol.Answer {
+func (c *Core) token(id *string, body *protocol.Token) (protocol.Answer, error) {
 	answer := protocol.Tokens{Header: protocol.NewHeader(id, protocol.AnswerToken), Tokens: []protocol.ActorInfo{}}
 	switch body.Op {
 	case "create":
@@ -195,24 +209,24 @@ func (c *Core) token(id *string, body *protocol.Token) protocol.Answer {
 		}
 		secret, _, err := c.cfg.Identity.Create(body.Name, identity.Class(body.Class), scopes, body.Ask, ttl)
 		if err != nil {
-			return protocol.Refuse(id, tokenError(err))
+			return nil, tokenError(err)
 		}
 		answer.Token = secret
 	case "revoke":
 		if err := c.cfg.Identity.Revoke(body.Name); err != nil {
-			return protocol.Refuse(id, tokenError(err))
+			return nil, tokenError(err)
 		}
 	}
 	for _, info := range c.cfg.Identity.List() {
 		answer.Tokens = append(answer.Tokens, tokenInfo(info))
 	}
-	return answer
+	return answer, nil
 }
 
 // sim hands a request to the simulated world.
-func (c *Core) sim(id *string, body *protocol.Sim) protocol.Answer {
+func (c *Core) sim(id *string, body *protocol.Sim) (protocol.Answer, error) {
 	if c.cfg.Sim == nil {
-		return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeUnavailable, Message: "this board is not simulated"})
+		return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: "this board is not simulated"}
 	}
 	answer, err := c.cfg.Sim.Sim(body.Op, body.Name, body.Value)
 	if err != nil {
@@ -220,25 +234,25 @@ func (c *Core) sim(id *string, body *protocol.Sim) protocol.Answer {
 		if errors.Is(err, board.ErrUnknownName) {
 			code = protocol.CodeNotFound
 		}
-		return protocol.Refuse(id, &protocol.Error{Code: code, Message: err.Error(), Resource: body.Name})
+		return nil, &protocol.Error{Code: code, Message: err.Error(), Resource: body.Name}
 	}
 	raw, err := json.Marshal(answer, json.Deterministic(true))
 	if err != nil {
-		return protocol.Refuse(id, fmt.Errorf("encode sim answer: %w", err))
+		return nil, fmt.Errorf("encode sim answer: %w", err)
 	}
-	return protocol.SimAnswer{Header: protocol.NewHeader(id, protocol.AnswerSim), Sim: raw}
+	return protocol.SimAnswer{Header: protocol.NewHeader(id, protocol.AnswerSim), Sim: raw}, nil
 }
 
 // conns lists live connections, after it has cut one when that was asked for.
-func (c *Core) conns(k *conn, w *who, id *string, body *protocol.Conn) protocol.Answer {
+func (c *Core) conns(k *conn, w *who, id *string, body *protocol.Conn) (protocol.Answer, error) {
 	live := c.slots.list()
 	if body.Op == "kick" {
 		if body.Conn == nil {
-			return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeBadRequest, Message: "kick needs conn, a number from `pal conn ls`"})
+			return nil, &protocol.Error{Code: protocol.CodeBadRequest, Message: "kick needs conn, a number from `pal conn ls`"}
 		}
 		i := slices.IndexFunc(live, func(o *conn) bool { return o.id == *body.Conn })
 		if i < 0 {
-			return protocol.Refuse(id, &protocol.Error{Code: protocol.CodeNotFound, Message: "no such connection", Resource: fmt.Sprint(*body.Conn)})
+			return nil, &protocol.Error{Code: protocol.CodeNotFound, Message: "no such connection", Resource: fmt.Sprint(*body.Conn)}
 		}
 		live[i].close("cut by " + w.actor.Name)
 	}
@@ -248,5 +262,5 @@ func (c *Core) conns(k *conn, w *who, id *string, body *protocol.Conn) protocol.
 			answer.Conns = append(answer.Conns, o.info(k))
 		}
 	}
-	return answer
+	return answer, nil
 }
