@@ -278,7 +278,7 @@ func probe() error {
 	try("ptrace", unix.SYS_PTRACE, unix.PTRACE_ATTACH, uintptr(os.Getppid()))
 	try("kill", unix.SYS_KILL, uintptr(os.Getppid()), 0)
 	try("tgkill another", unix.SYS_TGKILL, uintptr(os.Getppid()), uintptr(os.Getppid()), 0)
-	try("executable memory", unix.SYS_MMAP, 0, 4096, unix.PROT_READ|unix.PROT_EXEC, unix.MAP_ANON|unix.MAP_PRIVATE, ^uintptr(0))
+	try("executable memory", mmapTrap, 0, 4096, unix.PROT_READ|unix.PROT_EXEC, unix.MAP_ANON|unix.MAP_PRIVATE, ^uintptr(0))
 	try("make executable", unix.SYS_MPROTECT, 0, 4096, unix.PROT_EXEC)
 	try("memfd", unix.SYS_MEMFD_CREATE, path)
 	try("process_vm_readv", unix.SYS_PROCESS_VM_READV, uintptr(os.Getppid()))
@@ -286,7 +286,7 @@ func probe() error {
 	try("bpf", unix.SYS_BPF)
 	try("unshare", unix.SYS_UNSHARE, unix.CLONE_NEWUSER)
 	try("prctl", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, 0)
-	try("more memory", unix.SYS_MMAP, 0, 1<<30, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE, ^uintptr(0))
+	try("more memory", mmapTrap, 0, 1<<30, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE, ^uintptr(0))
 	got["environment"] = len(os.Environ())
 	// What is left must work: Python, threads, the collector.
 	done := make(chan bool)
