@@ -61,7 +61,8 @@ async function readIfThere(file) {
 
 async function replace(file, data) {
   await mkdir(path.dirname(file), { recursive: true });
-  const temporary = `${file}.tmp${process.pid}`;
+  // The leading dot keeps what a killed build leaves out of the Go program, which embeds the folder.
+  const temporary = path.join(path.dirname(file), `.${path.basename(file)}.tmp${process.pid}`);
   try {
     await writeFile(temporary, data);
     await rename(temporary, file);
