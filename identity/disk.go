@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // disk is the state folder. It is a seam so that tests can fail any step.
@@ -33,7 +34,7 @@ type folder string
 func (d folder) path(name string) string { return filepath.Join(string(d), name) }
 
 func (d folder) read(name string, limit int64) (content []byte, mode fs.FileMode, err error) {
-	f, err := os.Open(d.path(name))
+	f, err := os.OpenFile(d.path(name), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe in its place is not waited for
 	if err != nil {
 		return nil, 0, err
 	}
