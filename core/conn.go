@@ -168,8 +168,7 @@ type conn struct {
 type outgoing struct {
 	message []byte
 	spare   bool    // it holds a place of conn.spare
-	swap    bool    // from here on the connection gets the events of reader, none for nil
-	reader  *reader // with swap
+	reader  *reader // when set, the connection gets its events from here on
 }
 
 // who is the identity of a connection: its actor, set once, and the name under which its ids are remembered.
@@ -232,13 +231,13 @@ func (k *conn) writeLoop(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(k.ctx, func() { time.AfterFunc(limits.ConnCloseTimeout, stop) })()
-	var events *reader
+	events := k.core.cfg.Events.reader(nothing, nil)
 	defer func() { events.stop() }()
 	for k.ctx.Err() == nil {
 		select {
 		case m := <-k.out:
 			events = k.write(ctx, m, events)
-		case <-events.awake():
+		case <-events.wake:
 			k.writeEvent(ctx, events)
 		case <-k.ctx.Done():
 		}
@@ -269,12 +268,12 @@ func (k *conn) write(ctx context.Context, m outgoing, events *reader) *reader {
 		<-k.spare
 	}
 	k.writeBytes(ctx, m.message)
-	if m.swap {
-		events.stop()
-		m.reader.start()
-		return m.reader
+	if m.reader == nil {
+		return events
 	}
-	return events
+	events.stop()
+	m.reader.start()
+	return m.reader
 }
 
 // writeEvent writes the next event, if there is one.
@@ -294,16 +293,16 @@ func (k *conn) writeBytes(ctx context.Context, message []byte) {
 	}
 }
 
-// identify finds the actor of a credential.
-func (c *Core) identify(credential string) (*identity.Actor, error) {
+// identify finds the actor of a credential, the zero one of none.
+func (c *Core) identify(credential string) (identity.Actor, error) {
 	if credential == "" {
 		return c.cfg.NoAuth, nil
 	}
 	actor, _, ok := c.cfg.Identity.Lookup(credential)
 	if !ok {
-		return nil, &protocol.Error{Code: protocol.CodeUnauthorized, Message: "this token is not known, was revoked or has expired; `pal token ls` lists the valid ones"}
+		return actor, &protocol.Error{Code: protocol.CodeUnauthorized, Message: "this token is not known, was revoked or has expired; `pal token ls` lists the valid ones"}
 	}
-	return &actor, nil
+	return actor, nil
 }
 
 // Admit says quickly, before a carrier goes to the expense of a connection, whether a peer would be served. Serve decides
@@ -316,11 +315,7 @@ func (c *Core) Admit(p Peer) error {
 	if err != nil {
 		return err
 	}
-	name := ""
-	if actor != nil {
-		name = actor.Name
-	}
-	if c.slots.room(name) == slotNone {
+	if c.slots.room(actor.Name) == slotNone {
 		return c.refuseConn()
 	}
 	return nil
@@ -381,10 +376,10 @@ func (c *Core) enter(k *conn) error {
 	switch {
 	case err != nil:
 		return err
-	case actor == nil:
+	case actor.Name == "":
 		return c.place(k, "")
 	default:
-		return c.become(k, &who{actor: *actor, client: k.peer.Client}, k.peer.Credential)
+		return c.become(k, &who{actor: actor, client: k.peer.Client}, k.peer.Credential)
 	}
 }
 

@@ -158,7 +158,7 @@ func TestHello(t *testing.T) {
 }
 
 func TestNoAuth(t *testing.T) {
-	anybody := &identity.Actor{Name: "anybody", Class: identity.Agent, Scopes: []identity.Scope{identity.Exec}}
+	anybody := identity.Actor{Name: "anybody", Class: identity.Agent, Scopes: []identity.Scope{identity.Exec}}
 	bubble(t, options{noAuth: anybody}, func(t *testing.T, r *rig) {
 		c := r.dial("")
 		c.exec("1", "ok")
@@ -373,7 +373,7 @@ func TestRevokedInBetween(t *testing.T) {
 		check(t, err)
 		check(t, r.identity.Revoke(identity.LocalAgent))
 		k := &conn{core: r.core}
-		wantRefusal(t, "become", r.core.become(k, &who{actor: *actor}, r.bot), protocol.CodeUnauthorized)
+		wantRefusal(t, "become", r.core.become(k, &who{actor: actor}, r.bot), protocol.CodeUnauthorized)
 		r.core.slots.release(k)
 		r.core.slots.serving.Done()
 	})

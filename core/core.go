@@ -53,7 +53,7 @@ type Config struct {
 	Memory   func() int64                   // resident bytes of this process, for status; may be nil
 	Sim      board.Simulator                // nil when the board is real
 	Identity *identity.Store
-	NoAuth   *identity.Actor // who a peer without credential is; nil: nobody
+	NoAuth   identity.Actor // who a peer without credential is; the zero actor: nobody
 	Events   *Events
 	Log      *slog.Logger
 }

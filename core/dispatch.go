@@ -119,7 +119,7 @@ func (c *Core) hello(k *conn, req *protocol.Request, h *protocol.Hello) {
 			k.answer(protocol.Refuse(req.ID, err))
 			return
 		case w == nil:
-			w = &who{actor: *actor}
+			w = &who{actor: actor}
 			if err := c.become(k, w, h.Token); err != nil {
 				k.answer(protocol.Refuse(req.ID, err))
 				k.close(err.Error())
@@ -194,10 +194,10 @@ func clientName(k *conn, w *who) string {
 // subscribe starts, replaces or (for unsubscribe) ends the connection's subscription, from its answer on.
 func (c *Core) subscribe(k *conn, req *protocol.Request, s *protocol.Subscribe) {
 	ack := protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck)}
-	var r *reader
+	r := c.cfg.Events.reader(nothing, nil)
 	if req.Type == protocol.TypeSubscribe {
 		r = c.cfg.Events.reader(s.Events, s.Since)
 		ack.Seq = r.seq
 	}
-	k.sendWait(outgoing{message: encode(ack), swap: true, reader: r})
+	k.sendWait(outgoing{message: encode(ack), reader: r})
 }

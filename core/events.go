@@ -72,15 +72,18 @@ func (e *Events) Last() uint64 {
 	return e.last
 }
 
-// reader walks the ring from a position on. It is used by one goroutine. A nil reader has no events.
+// reader walks the ring from a position on. It is used by one goroutine.
 type reader struct {
 	events *Events
 	names  map[string]bool // nil: all
 	seq    uint64          // of the newest event when the reader was made
 	at     uint64          // seq of the next event to look at
 	lost   uint64          // events lost since the last one that was returned
-	wake   chan struct{}
+	wake   chan struct{}   // yields when next is worth asking
 }
+
+// nothing are the names of a reader that wants no events.
+var nothing = []string{""}
 
 // reader starts after since; events that the ring no longer holds count as dropped. A since that lies ahead of the ring
 // belongs to an earlier run of the terminal: everything the ring holds is new to that client.
@@ -107,35 +110,20 @@ func (e *Events) reader(names []string, since *uint64) *reader {
 
 // start has the reader woken by what comes; whoever starts it stops it.
 func (r *reader) start() {
-	if r != nil {
-		r.events.mu.Lock()
-		defer r.events.mu.Unlock()
-		r.events.wakes[r] = struct{}{}
-	}
+	r.events.mu.Lock()
+	defer r.events.mu.Unlock()
+	r.events.wakes[r] = struct{}{}
 }
 
 func (r *reader) stop() {
-	if r != nil {
-		r.events.mu.Lock()
-		defer r.events.mu.Unlock()
-		delete(r.events.wakes, r)
-	}
-}
-
-// awake yields when next is worth asking.
-func (r *reader) awake() <-chan struct{} {
-	if r == nil {
-		return nil
-	}
-	return r.wake
+	r.events.mu.Lock()
+	defer r.events.mu.Unlock()
+	delete(r.events.wakes, r)
 }
 
 // next returns the next wanted event, false when there is none yet. Events passed over because nobody asked for their name
 // are not counted as dropped.
 func (r *reader) next() (protocol.Event, bool) {
-	if r == nil {
-		return protocol.Event{}, false
-	}
 	e := r.events
 	e.mu.Lock()
 	defer e.mu.Unlock()

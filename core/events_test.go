@@ -28,7 +28,7 @@ func drain(r *reader) (seqs []uint64, lost uint64) {
 func (r *reader) read(ctx context.Context) (protocol.Event, error) {
 	for {
 		select {
-		case <-r.awake():
+		case <-r.wake:
 			if ev, ok := r.next(); ok {
 				return ev, nil
 			}

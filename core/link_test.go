@@ -194,6 +194,7 @@ func TestSubscribe(t *testing.T) {
 			t.Error("unsubscribed: got an event")
 		}
 		wantStrings(t, "trip", r.seen("trip"), `{"cause":"trip","name":"TEMP","pin":"1","reading":3,"text":"hot","value":1}`)
+		c.leave()
 		if n := len(r.events.wakes); n != 0 {
 			t.Errorf("got %d readers left, want none", n)
 		}

@@ -260,21 +260,20 @@ func (s *sessions) use(c *Core, actor, name string) (key string, forget []string
 		return "", nil
 	}
 	list := s.names[actor]
-	i := slices.IndexFunc(list, func(o session) bool { return o.name == name })
-	if i < 0 {
+	used := session{name: name}
+	if i := slices.IndexFunc(list, func(o session) bool { return o.name == name }); i >= 0 {
+		used = list[i]
+		list = slices.Delete(list, i, i+1)
+	} else {
 		s.next++
-		if len(list) == limits.SessionsPerActor {
-			old := list[len(list)-1]
-			list = list[:len(list)-1]
-			forget = []string{old.key}
-			c.cfg.Events.Emit("session_dropped", map[string]any{"actor": actor, "session": old.name, "cause": "limit"})
-		}
-		i = len(list)
-		list = append(list, session{name, fmt.Sprintf("%s/%s/%d", actor, name, s.next)})
+		used.key = fmt.Sprintf("%s/%s/%d", actor, name, s.next)
 	}
-	used := list[i]
-	copy(list[1:i+1], list[:i])
-	list[0] = used
+	list = slices.Insert(list, 0, used)
+	if len(list) > limits.SessionsPerActor {
+		old := list[limits.SessionsPerActor]
+		list, forget = list[:limits.SessionsPerActor], []string{old.key}
+		c.cfg.Events.Emit("session_dropped", map[string]any{"actor": actor, "session": old.name, "cause": "limit"})
+	}
 	s.names[actor] = list
 	return used.key, forget
 }

@@ -41,7 +41,7 @@ type rig struct {
 type options struct {
 	yaml   string // board file, bench-sim when empty
 	hook   func(action string, pin int) error
-	noAuth *identity.Actor
+	noAuth identity.Actor
 }
 
 // bubble runs a test on a rig where time is synctest's. That nothing is left running is part of every such test: synctest

@@ -159,7 +159,7 @@ func (s *station) openDoor(context.Context) (err error) {
 		cfg.BoardVM = s.pool.Executor(core.MachineBoard)
 	}
 	if s.cfg.NoAuth {
-		cfg.NoAuth = &identity.Actor{
+		cfg.NoAuth = identity.Actor{
 			Name: "anybody", Class: identity.Agent, Scopes: []identity.Scope{identity.Read, identity.Exec, identity.Actuate},
 		}
 	}
