@@ -196,7 +196,7 @@ func TestMemoryGrowsUpToItsBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.close() //nolint:errcheck // nothing was asked of it
+	defer m.close() // nothing was asked of it
 	resize := imports(m)["emscripten_resize_heap"]
 	start := uint64(m.eng.mem.Size())
 	for _, tt := range []struct{ bytes, answer, least uint64 }{

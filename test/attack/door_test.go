@@ -70,7 +70,7 @@ func TestMessages(t *testing.T) {
 			t.Errorf("after %.80q: got %s, want pong", message, pong)
 		}
 	}
-	conn.Close("done") //nolint:errcheck // it was of use
+	conn.Close("done") // it was of use
 	r.flat(before)
 }
 
@@ -95,7 +95,7 @@ func TestFloods(t *testing.T) {
 		if err := r.human.Ping(t.Context()); err != nil {
 			t.Errorf("ping after the flood of %s: %v", name, err)
 		}
-		conn.Close("done") //nolint:errcheck // the terminal may have ended it
+		conn.Close("done") // the terminal may have ended it
 	}
 	t.Logf("slowest ping meanwhile: %v", slowest())
 	r.flat(before)

@@ -48,13 +48,13 @@ while True:
 		c := r.actor(fmt.Sprintf("program-%d", i), false, identity.Read, identity.Exec, identity.Actuate)
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				c.Exec(ctx, protocol.Exec{Code: code, TimeoutMS: &timeout}) //nolint:errcheck // the machine is being reset under it
+				c.Exec(ctx, protocol.Exec{Code: code, TimeoutMS: &timeout}) // the machine is being reset under it
 			}
 		})
 	}
 	wg.Go(func() {
 		for ctx.Err() == nil {
-			r.human.Reset(ctx, "") //nolint:errcheck // the test's end may cut it
+			r.human.Reset(ctx, "") // the test's end may cut it
 		}
 	})
 	wg.Wait()
@@ -81,14 +81,14 @@ func TestStopAgainstTheFastest(t *testing.T) {
 	agent := r.dial(r.Agent)
 	wg.Go(func() {
 		for ctx.Err() == nil {
-			agent.Exec(ctx, protocol.Exec{Code: "p = Pin('LAMP', Pin.OUT)\nwhile True:\n  try:\n    p.toggle()\n  except BaseException: pass"}) //nolint:errcheck // it is cut at the end
+			agent.Exec(ctx, protocol.Exec{Code: "p = Pin('LAMP', Pin.OUT)\nwhile True:\n  try:\n    p.toggle()\n  except BaseException: pass"}) // it is cut at the end
 		}
 	})
 	for _, name := range []string{"LEFT", "RIGHT", "SECRET"} {
 		c := r.dial(r.Human)
 		wg.Go(func() {
 			for level := 0; ctx.Err() == nil; level = 1 - level {
-				c.PinSet(ctx, name, level) //nolint:errcheck // refused half of the time
+				c.PinSet(ctx, name, level) // refused half of the time
 			}
 		})
 	}
@@ -145,7 +145,7 @@ func TestStopThroughOneActorsFlood(t *testing.T) {
 			t.Errorf("stop: %v", err)
 		}
 		t.Logf("stop in the flood: %v", time.Since(began))
-		c.Close() //nolint:errcheck // the terminal may have ended it
+		c.Close() // the terminal may have ended it
 		tick := time.NewTicker(10 * time.Millisecond)
 		for r.Core.Admit(peerOf(r.Human)) != nil { // its place is given back a moment later
 			<-tick.C
@@ -166,7 +166,7 @@ func (r *rig) flood(ctx context.Context, refused func()) {
 		kept = append(kept, c)
 	}
 	for _, c := range kept {
-		c.Close() //nolint:errcheck // the terminal ended some
+		c.Close() // the terminal ended some
 	}
 }
 
