@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -177,13 +178,11 @@ type who struct {
 	client string
 }
 
-// departure is why a connection ended, in words for both sides.
-type departure string
-
-func (d departure) Error() string { return "the client's connection ended: " + string(d) }
+// departed comes before the reason why a connection ended, for those whose work ended with it.
+const departed = "the client's connection ended: "
 
 // close ends the connection without waiting: what it runs is cancelled now, and the write loop says goodbye.
-func (k *conn) close(reason string) { k.cancel(departure(reason)) }
+func (k *conn) close(reason string) { k.cancel(errors.New(departed + reason)) }
 
 // endIn ends the connection after a while; 0 calls that off.
 func (k *conn) endIn(d time.Duration, reason string) {
@@ -250,16 +249,7 @@ func (k *conn) writeLoop(ctx context.Context) {
 			more = k.writeEvent(ctx, events)
 		}
 	}
-	k.link.Close(k.reason()) //nolint:errcheck // the peer may be gone already
-}
-
-// reason says why k ended.
-func (k *conn) reason() string {
-	cause := context.Cause(k.ctx)
-	if d, ok := errors.AsType[departure](cause); ok {
-		return string(d)
-	}
-	return cause.Error()
+	k.link.Close(strings.TrimPrefix(context.Cause(k.ctx).Error(), departed)) //nolint:errcheck // the peer may be gone already
 }
 
 // write writes one message and returns whose events follow it.

@@ -72,6 +72,7 @@ type fake struct {
 	down     string // why no machine can be had, empty when one can
 	jobs     []hw.Job
 	resets   int
+	atReset  func() // called at the start of Reset, when set
 
 	busy sync.Mutex // held by Run
 }
@@ -269,6 +270,9 @@ func (f *fake) Generation() uint64 {
 }
 
 func (f *fake) Reset(context.Context) error {
+	if f.atReset != nil {
+		f.atReset()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.resets++

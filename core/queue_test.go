@@ -378,6 +378,8 @@ func TestReset(t *testing.T) {
 		c.wantCode("2", "")
 		c.exec("3", "hold")
 		<-h.running
+		before := -1 // the light when the machine goes
+		r.agent.atReset = func() { before = r.level("LED") }
 		// What was sent behind a reset runs after it, and its outputs are not made safe by it.
 		c.request("reset", "4", &protocol.Reset{})
 		c.exec("5", hwtest.Show)
@@ -389,6 +391,9 @@ func TestReset(t *testing.T) {
 			t.Errorf("effects after a reset: got %+v, want the light from 0 to 1", res.Effects)
 		}
 		r.wantLevel("driven after the reset", "LED", 1)
+		if before != 0 {
+			t.Errorf("when the machine was replaced the light had level %d, want it safe before", before)
+		}
 		if len(r.seen("core1_restarted")) != 1 {
 			t.Errorf("got events %q, want one core1_restarted", r.seen("core1_restarted"))
 		}

@@ -38,12 +38,13 @@ func (c *Core) runner() {
 
 // runReset replaces the machines and forgets what they held.
 func (c *Core) runReset(r *resetJob) {
+	// Before anything is waited for: the machines run nothing now, and a new one can be long in coming.
+	c.lost(MachineAgent)
+	c.lost(MachineBoard)
 	err := c.agent.vm.Reset(c.ctx)
 	if c.board.vm != nil {
 		err = errors.Join(err, c.board.vm.Reset(c.ctx))
 	}
-	c.irqs.forget(func(*registration) bool { return true })
-	c.cfg.Table.Safe(causeLost, func(d pin.Driven) bool { return d.Caller.Machine != "" })
 	if err == nil {
 		c.cfg.Events.Emit("core1_restarted", map[string]any{"machine": MachineAgent, "cause": "reset by " + r.actor})
 	} else {

@@ -63,7 +63,7 @@ func (s *sink) Call(ctx context.Context, call hw.Call) hw.Reply {
 	case hw.OpPinOpen, hw.OpADCOpen:
 		return s.open(call)
 	case hw.OpPinMode:
-		e, err := t.Configure(s.caller, h, hw.Mode(clampByte(call.A)), hw.Pull(clampByte(call.B)), int(call.C))
+		e, err := t.Configure(s.caller, h, hw.Mode(clampByte(call.A)), hw.Pull(clampByte(call.B)), int(max(-2, min(call.C, 2))))
 		if err == nil && e != nil {
 			s.effect(*e)
 		}
@@ -72,7 +72,7 @@ func (s *sink) Call(ctx context.Context, call hw.Call) hw.Reply {
 		v, err := t.Read(s.caller, h)
 		return s.reply(int64(v), err)
 	case hw.OpPinWrite:
-		e, err := t.Write(s.caller, h, int(call.A))
+		e, err := t.Write(s.caller, h, int(clampByte(call.A)))
 		return s.driven(e, err)
 	case hw.OpPinToggle:
 		e, err := t.Toggle(s.caller, h)
@@ -97,7 +97,7 @@ func (s *sink) Call(ctx context.Context, call hw.Call) hw.Reply {
 	return hw.Reply{Errno: errnoINVAL, Text: fmt.Sprintf("unknown hardware call %d", call.Op)}
 }
 
-// clampByte keeps a guest's number from wrapping into a valid small one.
+// clampByte keeps a guest's number from wrapping into a valid small one, also where an int has 32 bits.
 func clampByte(v int64) uint8 {
 	if v < 0 || v > 255 {
 		return 255
