@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -169,6 +170,9 @@ func (a *app) readAll(r io.Reader, name string) (string, error) {
 	}
 	if len(code) > limits.CodeBytes {
 		return "", usagef("%s is longer than the %d bytes that one exec may have", name, limits.CodeBytes)
+	}
+	if !utf8.Valid(code) {
+		return "", usagef("%s is not UTF-8 text", name)
 	}
 	return string(code), nil
 }

@@ -76,6 +76,10 @@ func TestCode(t *testing.T) {
 	if err := os.WriteFile(big, make([]byte, limits.CodeBytes+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	binary := filepath.Join(dir, "binary.py")
+	if err := os.WriteFile(binary, []byte("print('\xff')"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		args []string
@@ -89,6 +93,7 @@ func TestCode(t *testing.T) {
 		{"folder_is_code", []string{dir}, dir},
 		{"code_with_a_dot", []string{"x = m.py"}, "x = m.py"},
 		{"too_long", []string{big}, "error: longer than"},
+		{"no_text", []string{binary}, "error: binary.py is not UTF-8 text"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := &app{stdin: strings.NewReader("print('stdin')")}
