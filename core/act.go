@@ -180,7 +180,7 @@ func (c *Core) reset(k *conn, w *who, req *protocol.Request) {
 
 func (q *queue) reset(c *Core, r *resetJob) {
 	switch {
-	case q.closed:
+	case c.ctx.Err() != nil:
 		r.answer(unavailable())
 		return
 	case len(q.resets) >= limits.RequestsPerTerminal:

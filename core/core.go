@@ -157,11 +157,10 @@ func (c *Core) loop() {
 // expireTokens cuts connections whose token's time is over. Tokens that are made later than the last look are seen at the
 // next one, a second later at most: connections opened with them are refused by Lookup from the first moment anyway.
 func (c *Core) expireTokens() {
-	tick := time.NewTicker(limits.TokenSweep)
-	defer tick.Stop()
+	tick := time.Tick(limits.TokenSweep)
 	for {
 		select {
-		case <-tick.C:
+		case <-tick:
 			c.cfg.Identity.Expire()
 		case <-c.ctx.Done():
 			return

@@ -22,24 +22,20 @@ type registration struct {
 
 // irqs holds the armed interrupts, one for each pin, as a board has one vector for each.
 type irqs struct {
-	mu    sync.Mutex // guards armed
+	mu    sync.Mutex // guards armed; taken before the locks of the pin table, which calls edge
 	armed map[pin.Handle]*registration
 }
 
 // forget disarms the interrupts that match, as those of a machine that is gone.
 func (q *irqs) forget(match func(*registration) bool) {
 	q.mu.Lock()
-	var gone []*registration
+	defer q.mu.Unlock()
 	for h, r := range q.armed {
 		if match(r) {
-			gone = append(gone, r)
 			delete(q.armed, h)
+			r.off.Store(true)
+			r.cancel()
 		}
-	}
-	q.mu.Unlock()
-	for _, r := range gone {
-		r.off.Store(true)
-		r.cancel()
 	}
 }
 

@@ -38,8 +38,7 @@ type queue struct {
 	running  *job // nil also while the runner handles an edge or a reset
 	busy     bool
 	revoked  []string // actors whose token ended while the runner was busy: what it does may arm an interrupt for them yet
-	closed   bool
-	edgeTurn bool // the last work was not an edge: edges and execs take turns, so that neither starves the other
+	edgeTurn bool     // the last work was not an edge: edges and execs take turns, so that neither starves the other
 	sessions sessions
 	forget   []string // namespaces that the next exec drops from the machine
 }
@@ -89,7 +88,7 @@ func (c *Core) checkExec(body *protocol.Exec) (time.Duration, error) {
 
 func (q *queue) admit(c *Core, j *job) {
 	switch {
-	case q.closed:
+	case c.ctx.Err() != nil:
 		c.refuse(j, unavailable())
 		return
 	case j.conn.waiting >= limits.RequestsPerConn || len(q.waiting) >= limits.RequestsPerTerminal:
@@ -114,7 +113,7 @@ func interrupted(why error) *protocol.Error {
 // next gives the runner its next work if it has none.
 func (q *queue) next(c *Core) {
 	defer c.publish()
-	if q.busy || q.closed {
+	if q.busy || c.ctx.Err() != nil {
 		return
 	}
 	var work func() // each ends by posting that it has ended
@@ -217,7 +216,6 @@ func (q *queue) interrupt(c *Core, why error, match func(*job) bool) int {
 
 // close answers everything that waits, cancels what runs and ends the runner.
 func (q *queue) close(c *Core) {
-	q.closed = true
 	for _, j := range q.waiting {
 		c.refuse(j, unavailable())
 	}

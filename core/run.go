@@ -22,7 +22,7 @@ const (
 	causeEnded      = "exec_ended"
 )
 
-// machine is an executor and what was set up in it. The runner owns all but vm.
+// machine is an executor and what was set up in it. The runner owns all but vm, and lends it to the call that it waits for.
 type machine struct {
 	vm    hw.Executor
 	label string
