@@ -3,6 +3,7 @@
 package micropython
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/pal-terminal/pal/hw"
@@ -21,6 +22,21 @@ func BenchmarkExec(b *testing.B) {
 	m.running = true
 	b.ReportAllocs()
 	for b.Loop() {
+		if err := m.drive(job.Kind, job); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkExecNew is BenchmarkExec with a program that was never seen before.
+func BenchmarkExecNew(b *testing.B) {
+	m := benchMachine(b)
+	job := &hw.Job{Kind: hw.JobExec, Session: "s", MaxOutput: 4096}
+	m.running = true
+	n := 0
+	for b.Loop() {
+		n++
+		job.Code = "x=" + strconv.Itoa(n)
 		if err := m.drive(job.Kind, job); err != nil {
 			b.Fatal(err)
 		}

@@ -165,6 +165,43 @@ func TestSessions(t *testing.T) {
 	}
 }
 
+// A program that comes again is not compiled again: it must run as if it were, in its own session's names.
+func TestProgramsThatComeAgain(t *testing.T) {
+	g := start(t)
+	const define, call, count = "f = lambda: x", "print(f())", "n = globals().get('n', 0) + 1; print(n)"
+	for _, tt := range []struct {
+		session, code, want string
+		drop                []string
+	}{
+		{"a", "x = 1", "", nil}, {"b", "x = 2", "", nil},
+		{"a", define, "", nil}, {"b", define, "", nil}, {"a", define, "", nil},
+		{"a", call, "1\n", nil}, {"b", call, "2\n", nil}, {"a", call, "1\n", nil},
+		{"a", count, "1\n", nil}, {"a", count, "2\n", nil}, {"b", count, "1\n", nil}, {"a", count, "3\n", nil},
+		{"a", "x = 5", "", []string{"a"}}, {"a", define, "", nil}, {"a", call, "5\n", nil}, {"b", call, "2\n", nil},
+		{"a", count, "1\n", nil},
+		{"", count, "1\n", nil}, {"", count, "1\n", nil},
+	} {
+		for _, single := range []bool{false, true} {
+			if single && tt.code == count {
+				continue
+			}
+			r := g.run(hw.Job{Kind: hw.JobExec, Session: tt.session, Code: tt.code, Drop: tt.drop, Single: single})
+			if r.Exception != nil || r.out != tt.want {
+				t.Errorf("session %q, %q, single %v: got %q %+v, want %q", tt.session, tt.code, single, r.out, r.Exception, tt.want)
+			}
+			tt.drop = nil
+		}
+	}
+	for n := range 200 { // more than are kept, twice each
+		code := fmt.Sprintf("print(%d + x)", n)
+		for range 2 {
+			if r := g.run(hw.Job{Kind: hw.JobExec, Session: "a", Code: code}); r.out != fmt.Sprintf("%d\n", n+5) {
+				t.Fatalf("%q: got %q", code, r.out)
+			}
+		}
+	}
+}
+
 const boardSource = `from machine import Pin
 from time import sleep
 RELAY = 12

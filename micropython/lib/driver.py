@@ -216,10 +216,25 @@ def run_exec(key, code, flags):
             exec(tail, ns)
             v = ns.pop(VALUE, None)
         respond(v, False)
-    elif flags & 1:
-        exec(compile(code + "\n", "<stdin>", "single"), ns)
     else:
-        exec(compile(code, "<stdin>", "exec"), ns)
+        exec(prepared(key, code, flags & 1), ns)
+
+
+recent = {}  # code of small programs, by session, kind and text
+
+
+def prepared(key, code, single):
+    # A small program that comes again, as when an agent polls, is not compiled again. Its code binds to the names it ran
+    # with, so it serves its own session only. Sixteen of them take some 30 KiB of the heap at most.
+    k = (key, single, code)
+    c = recent.get(k)
+    if c is None:
+        c = compile(code + "\n", "<stdin>", "single") if single else compile(code, "<stdin>", "exec")
+        if key and len(code) <= 256:
+            if len(recent) >= 16:
+                recent.clear()
+            recent[k] = c
+    return c
 
 
 def foreign(name, v):
@@ -325,6 +340,7 @@ def report(e):
     global room
     if isinstance(e, MemoryError):
         room = None
+        recent.clear()
         collect()
     name = type(e).__name__
     message = None
@@ -397,6 +413,7 @@ def admit(error):
 
 def forget_sessions(key):
     global room
+    recent.clear()
     if key:
         session.pop(key, None)
         last.pop(key, None)
