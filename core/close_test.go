@@ -119,6 +119,13 @@ func TestNewRefuses(t *testing.T) {
 			t.Error("engineering mode without a machine for board.py: got no error")
 		}
 	})
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		cfg := r.core.cfg
+		cfg.BoardVM = r.agent
+		if _, err := New(cfg); err == nil {
+			t.Error("open mode with a machine for board.py: got no error")
+		}
+	})
 }
 
 // memory is what is in use after a collection.

@@ -105,8 +105,8 @@ func New(cfg Config) (*Core, error) {
 	if cfg.Board == nil || cfg.Table == nil || cfg.Agent == nil || cfg.Identity == nil || cfg.Events == nil {
 		return nil, errors.New("core: board, table, agent executor, identity and events are required")
 	}
-	if cfg.Board.Mode == board.ModeEngineering && cfg.BoardVM == nil {
-		return nil, errors.New("core: engineering mode needs a machine of its own for board.py")
+	if (cfg.Board.Mode == board.ModeEngineering) != (cfg.BoardVM != nil) {
+		return nil, errors.New("core: engineering mode, and no other, needs a machine of its own for board.py")
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -119,12 +119,9 @@ func New(cfg Config) (*Core, error) {
 		cfg: cfg, log: cfg.Log, bootID: hex.EncodeToString(id[:]), booted: time.Now(),
 		quiet: make(chan struct{}), ended: make(chan struct{}),
 		admission: make(chan func(), limits.AdmissionQueue), work: make(chan func(), 1),
-		agent: machine{vm: cfg.Agent, label: MachineAgent}, board: machine{label: MachineBoard},
+		agent: machine{vm: cfg.Agent, label: MachineAgent}, board: machine{vm: cfg.BoardVM, label: MachineBoard},
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
-	if cfg.Board.Mode == board.ModeEngineering {
-		c.board.vm = cfg.BoardVM
-	}
 	c.answers.entries = map[answerKey]*answer{}
 	c.slots.conns = map[uint64]*conn{}
 	c.irqs.armed = map[pin.Handle]*registration{}

@@ -104,34 +104,24 @@ func (c *Core) allowed(k *conn, w *who, typ string) error {
 // hello identifies the connection and names its client. A second hello may name the client again but not become another
 // actor: an identity that could change would make every earlier check worthless.
 func (c *Core) hello(k *conn, req *protocol.Request, h *protocol.Hello) {
-	refuse := func(code protocol.Code, text string) {
-		k.answer(protocol.Refuse(req.ID, &protocol.Error{Code: code, Message: text}))
-	}
-	if h.Terminal != "" && h.Terminal != c.cfg.Terminal {
-		refuse(protocol.CodeNotFound, fmt.Sprintf("this terminal is called %q", c.cfg.Terminal))
-		return
-	}
 	w := k.who.Load()
-	if h.Token != "" {
-		actor, err := c.identify(h.Token)
-		switch {
-		case err != nil:
-			k.answer(protocol.Refuse(req.ID, err))
-			return
-		case w == nil:
-			w = &who{actor: actor}
-			if err := c.become(k, w, h.Token); err != nil {
-				k.answer(protocol.Refuse(req.ID, err))
-				k.close(err.Error())
-				return
-			}
-		case w.actor.Name != actor.Name:
-			refuse(protocol.CodeDenied, "this connection is identified already; connect again to be somebody else")
-			return
+	actor, err := c.identify(h.Token)
+	switch {
+	case err != nil:
+	case h.Terminal != "" && h.Terminal != c.cfg.Terminal:
+		err = &protocol.Error{Code: protocol.CodeNotFound, Message: fmt.Sprintf("this terminal is called %q", c.cfg.Terminal)}
+	case w == nil && h.Token == "":
+		err = &protocol.Error{Code: protocol.CodeUnauthorized, Message: "hello needs a token on this connection"}
+	case w == nil:
+		w = &who{actor: actor}
+		if err = c.become(k, w, h.Token); err != nil {
+			defer k.close(err.Error()) // after the answer
 		}
+	case h.Token != "" && w.actor.Name != actor.Name:
+		err = &protocol.Error{Code: protocol.CodeDenied, Message: "this connection is identified already; connect again to be somebody else"}
 	}
-	if w == nil {
-		refuse(protocol.CodeUnauthorized, "hello needs a token on this connection")
+	if err != nil {
+		k.answer(protocol.Refuse(req.ID, err))
 		return
 	}
 	if h.Client != "" {
