@@ -90,7 +90,7 @@ func row(name, unit, goal string, value float64, peer ...float64) Row {
 }
 
 // pairs times two runners in turn, in blocks, so that both see the same machine.
-func pairs(ctx context.Context, o Options, code string, blocks, each int) (ours, theirs []time.Duration, err error) {
+func pairs(ctx context.Context, o Options, code func() string, blocks, each int) (ours, theirs []time.Duration, err error) {
 	for range blocks {
 		for _, side := range []struct {
 			r    Runner
@@ -100,7 +100,7 @@ func pairs(ctx context.Context, o Options, code string, blocks, each int) (ours,
 				continue
 			}
 			for range each {
-				took, err := side.r.Run(ctx, code)
+				took, err := side.r.Run(ctx, code())
 				if err != nil {
 					return nil, nil, err
 				}
@@ -111,27 +111,41 @@ func pairs(ctx context.Context, o Options, code string, blocks, each int) (ours,
 	return ours, theirs, nil
 }
 
+// execs measures two programs: one that comes again, as when an agent polls, which the machine need not compile again, and one
+// that is new each time.
 func execs(ctx context.Context, o Options) ([]Row, error) {
-	if _, _, err := pairs(ctx, o, "x=1", 1, max(1, o.Execs/10)); err != nil { // warm both up
-		return nil, err
+	again := func() string { return "x=1" }
+	n := 0
+	fresh := func() string { n++; return fmt.Sprintf("x=%d", n) }
+	var rows []Row
+	for _, kind := range []struct {
+		name string
+		code func() string
+	}{{"exec x=1 round trip", again}, {"exec of new code (x=1, x=2, …)", fresh}} {
+		if _, _, err := pairs(ctx, o, kind.code, 1, max(1, o.Execs/10)); err != nil { // warm both up
+			return rows, err
+		}
+		ours, theirs, err := pairs(ctx, o, kind.code, 10, max(1, o.Execs/10))
+		if err != nil {
+			return rows, err
+		}
+		for _, p := range []struct {
+			name string
+			part float64
+		}{{"p50", 0.5}, {"p99", 0.99}} {
+			var peer []float64
+			if len(theirs) > 0 {
+				peer = []float64{micros(percentile(theirs, p.part))}
+			}
+			rows = append(rows, row(kind.name+", "+p.name, "µs", "≤ peer", micros(percentile(ours, p.part)), peer...))
+		}
 	}
-	ours, theirs, err := pairs(ctx, o, "x=1", 10, max(1, o.Execs/10))
-	if err != nil {
-		return nil, err
-	}
-	var peer50, peer99 []float64
-	if len(theirs) > 0 {
-		peer50, peer99 = []float64{micros(percentile(theirs, 0.5))}, []float64{micros(percentile(theirs, 0.99))}
-	}
-	return []Row{
-		row("exec x=1 round trip, p50", "µs", "≤ peer", micros(percentile(ours, 0.5)), peer50...),
-		row("exec x=1 round trip, p99", "µs", "≤ peer", micros(percentile(ours, 0.99)), peer99...),
-	}, nil
+	return rows, nil
 }
 
 // rate times a loop of n turns of which each does ops operations, and returns operations a second.
 func rate(ctx context.Context, o Options, code string, operations int) (ours float64, theirs []float64, err error) {
-	us, them, err := pairs(ctx, o, code, o.Repeat, 1)
+	us, them, err := pairs(ctx, o, func() string { return code }, o.Repeat, 1)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -184,7 +198,7 @@ func python(ctx context.Context, o Options) ([]Row, error) {
 		if err != nil {
 			return rows, err
 		}
-		ours, theirs, err := pairs(ctx, o, string(src), o.Repeat, 1)
+		ours, theirs, err := pairs(ctx, o, func() string { return string(src) }, o.Repeat, 1)
 		if err != nil {
 			return rows, fmt.Errorf("%s: %w", file, err)
 		}
