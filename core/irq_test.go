@@ -104,13 +104,47 @@ func TestEdgesWhileRunning(t *testing.T) {
 	})
 }
 
+// Code of other rights gets a machine of its own, also after what armed an interrupt; code of the same rights does not.
+func TestRightsAreKeptApart(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		ran := r.handlers()
+		idle := func(*guest) *hw.Exception { return nil }
+		strong := r.dial(r.bot)
+		weak := r.dial(r.token("weak", identity.Agent, identity.Read, identity.Exec))
+		r.run(strong, arms("BUTTON", hw.EdgeFalling), protocol.Exec{})
+		first := r.agent.Generation()
+		r.run(r.dial(r.human), idle, protocol.Exec{})
+		if got := r.agent.Generation(); got != first {
+			t.Errorf("after code of the same rights: got generation %d, want %d", got, first)
+		}
+		r.run(weak, idle, protocol.Exec{})
+		if got := r.agent.Generation(); got == first || len(r.core.irqs.armed) != 0 {
+			t.Errorf("after code of fewer rights: got generation %d and %d armed, want a new one and none", got, len(r.core.irqs.armed))
+		}
+		r.press("BUTTON")
+		synctest.Wait()
+		if len(ran) != 0 {
+			t.Errorf("got %d handler jobs of a machine that is gone", len(ran))
+		}
+		second := r.agent.Generation()
+		r.run(weak, idle, protocol.Exec{})
+		r.run(strong, idle, protocol.Exec{})
+		if got := r.agent.Generation(); got != second+1 {
+			t.Errorf("after code of more rights: got generation %d, want %d", got, second+1)
+		}
+		wantStrings(t, "events", r.seen("core1_restarted"),
+			`{"cause":"code of other rights ran in it","machine":"agent"}`, `{"cause":"code of other rights ran in it","machine":"agent"}`)
+	})
+}
+
 // A handler's calls have the rights of whoever runs: within somebody else's exec they would have theirs.
 func TestEdgesNeverReachAnotherActor(t *testing.T) {
 	bubble(t, options{}, func(t *testing.T, r *rig) {
 		ran := r.handlers()
-		weak := r.dial(r.token("weak", identity.Agent, identity.Read, identity.Exec))
+		// Of the same rights: code of others runs in another machine.
+		other := r.dial(r.token("other", identity.Agent, identity.Read, identity.Exec, identity.Actuate))
 		strong := r.dial(r.bot)
-		r.run(weak, arms("BUTTON", hw.EdgeFalling), protocol.Exec{})
+		r.run(other, arms("BUTTON", hw.EdgeFalling), protocol.Exec{})
 		seen, release := 0, make(chan struct{})
 		r.agent.taught("strong", func(g *guest) *hw.Exception {
 			<-release

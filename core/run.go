@@ -27,6 +27,28 @@ type machine struct {
 	vm    hw.Executor
 	label string
 	ready uint64 // the generation that has board.py
+
+	rights rights // of all code that ran in generation ran
+	ran    uint64
+}
+
+// rights are what the code of an actor may do with outputs.
+type rights struct{ drive, ask bool }
+
+// separate sees that code of different rights never meets in one machine. All that runs there shares a heap: a method of Pin or
+// a built-in name that one actor's code replaced would run with the rights of the next, and so would its interrupt handlers.
+// Actors of the same rights share the machine and can only do what each may do anyway.
+func (c *Core) separate(ctx context.Context, m *machine, caller pin.Caller) error {
+	own := rights{caller.Drive, caller.Ask}
+	if m.rights != own && m.ran == m.vm.Generation() {
+		c.irqs.forget(func(r *registration) bool { return r.caller.Machine == m.label })
+		if err := m.vm.Reset(ctx); err != nil {
+			return fmt.Errorf("machine for %s: %w", caller.Name, err)
+		}
+		c.cfg.Events.Emit("core1_restarted", map[string]any{"machine": m.label, "cause": "code of other rights ran in it"})
+	}
+	m.rights = own
+	return nil
 }
 
 // runner is the goroutine that waits for machines, one piece of work at a time.
@@ -105,11 +127,18 @@ func echoes(e *protocol.Exec) bool {
 // started and both are done again.
 func (c *Core) run(ctx context.Context, m *machine, j hw.Job, s *sink) hw.Outcome {
 	for {
-		gen, err := c.ready(ctx, m)
+		var gen uint64
+		var err error
+		if m == &c.agent { // what runs in the other is called from this one
+			err = c.separate(ctx, m, s.caller)
+		}
+		if err == nil {
+			gen, err = c.ready(ctx, m)
+		}
 		if err != nil {
 			return hw.Outcome{Cause: err.Error()} // whatever became of the set-up, the job was not started
 		}
-		j.Generation = gen
+		j.Generation, m.ran = gen, gen
 		if out := m.vm.Run(ctx, j, s); !out.Stale {
 			return out
 		}

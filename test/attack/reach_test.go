@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/client"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/protocol"
 )
@@ -255,5 +256,33 @@ while True:
 	}
 	if levels := r.levels(); levels["PULSE"] != 0 || levels["LEFT"] != 0 || levels["RIGHT"] != 0 {
 		t.Errorf("levels after the deadline: got %v, want safe", levels)
+	}
+}
+
+// What code of fewer rights leaves in the machine must not run with the rights of whoever comes next: not a method of Pin that
+// it replaced, nor a handler that it put in another's place.
+func TestRightsAreNotInherited(t *testing.T) {
+	r := attack(t, benchBoard(t, "open"), rules{never: []string{"BOOT", "FLOAT", "LEFT", "RIGHT", "PULSE", "SECRET", "PUMP", "LAMP"}})
+	looker := r.actor("looker", false, identity.Read, identity.Exec)
+	asker := r.actor("asker", true, identity.Read, identity.Exec, identity.Actuate)
+	const drive = "import _pal, machine, builtins\ndef drive(*args, **kwargs):\n  _pal.pin_write(_pal.pin_open('SECRET'), 1)\n  return 7\n"
+	for _, trap := range []string{
+		"machine.Pin.value = drive", "builtins.print = drive", "_pal.pin_read = drive", "machine.Pin.__init__ = drive",
+		"try: _pal.arm(_pal.pin_open('KEY'), drive, None, None, 10**200)\nexcept Exception: pass",
+	} {
+		for name, weak := range map[string]*client.Client{"looker": looker, "asker": asker} {
+			r.exec(r.human, protocol.Exec{Code: "Pin('KEY', Pin.IN).irq(lambda p: None, 3)\nNone"})
+			r.exec(weak, protocol.Exec{Code: drive + trap})
+			for _, op := range []string{"press", "release"} {
+				if _, err := r.Sim.Sim(op, "KEY", ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			res := r.exec(r.human, protocol.Exec{Code: "from machine import Pin\nprint(Pin('KEY').value())"})
+			if res.Stdout != "1\n" || res.Error || len(res.Effects) > 0 {
+				t.Errorf("a person after %s's %s: got %+v, want 1 and no effects", name, trap, res)
+			}
+			r.reset()
+		}
 	}
 }
