@@ -13,17 +13,43 @@ import (
 	"github.com/pal-terminal/pal/protocol"
 )
 
-// Events is the ring of what happened: the newest limits.EventRing events, numbered from 1. Emitting never blocks and never
-// waits for a reader; a reader that falls behind loses the oldest and is told how many. Safe for concurrent use.
+// Events is what happened lately, in one numbering from 1: the newest limits.EventRing events and, with room of their own, the
+// newest limits.GraveEvents of the grave kinds, so that no program that makes many events can wash an e-stop or a trip out of
+// sight. Emitting never blocks and never waits for a reader; a reader that falls behind loses the oldest and is
+// told how many. Safe for concurrent use.
 type Events struct {
 	mu    sync.Mutex // guards what follows
-	ring  [limits.EventRing]protocol.Event
-	last  uint64 // seq of the newest, 0 when there is none
+	lanes [2]lane    // all but the grave, the grave
+	last  uint64     // seq of the newest, 0 when there is none
 	wakes map[*reader]struct{}
 }
 
+// grave are the events that programs cannot make at will.
+var grave = []string{"boot", "shutdown", "estop", "trip", "output_fault", "watchdog_warning", "core1_restarted"}
+
+// lane is one ring. Its events count from 0.
+type lane struct {
+	ring []protocol.Event
+	n    uint64 // events so far
+}
+
+// oldest is the count of the oldest event that the ring still holds.
+func (l *lane) oldest() uint64 {
+	if size := uint64(len(l.ring)); l.n > size {
+		return l.n - size
+	}
+	return 0
+}
+
+func (l *lane) at(count uint64) *protocol.Event { return &l.ring[count%uint64(len(l.ring))] }
+
 // NewEvents returns an empty ring.
-func NewEvents() *Events { return &Events{wakes: map[*reader]struct{}{}} }
+func NewEvents() *Events {
+	return &Events{
+		wakes: map[*reader]struct{}{},
+		lanes: [2]lane{{ring: make([]protocol.Event, limits.EventRing)}, {ring: make([]protocol.Event, limits.GraveEvents)}},
+	}
+}
 
 // Emit appends an event; data must encode as a JSON object.
 func (e *Events) Emit(name string, data any) {
@@ -35,10 +61,15 @@ func (e *Events) Emit(name string, data any) {
 	defer e.mu.Unlock()
 	e.last++
 	id := fmt.Sprintf("evt_%d", e.last)
-	e.ring[e.last%limits.EventRing] = protocol.Event{
+	l := &e.lanes[0]
+	if slices.Contains(grave, name) {
+		l = &e.lanes[1]
+	}
+	*l.at(l.n) = protocol.Event{
 		Header: protocol.Header{Version: protocol.Version, ID: &id, Type: "event"},
 		Event:  name, Data: raw, TimestampMS: time.Now().UnixMilli(), Seq: e.last,
 	}
+	l.n++
 	for r := range e.wakes {
 		wake(r)
 	}
@@ -77,7 +108,7 @@ type reader struct {
 	events *Events
 	names  map[string]bool // nil: all
 	seq    uint64          // of the newest event when the reader was made
-	at     uint64          // seq of the next event to look at
+	at     [2]uint64       // for each lane, the count of the next event to look at
 	lost   uint64          // events lost since the last one that was returned
 	wake   chan struct{}   // yields when next is worth asking
 }
@@ -98,12 +129,20 @@ func (e *Events) reader(names []string, since *uint64) *reader {
 	r.wake <- struct{}{} // the ring may hold something already
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r.seq, r.at = e.last, e.last+1
-	switch {
-	case since != nil && *since > e.last:
-		r.at = 1
-	case since != nil:
-		r.at = *since + 1
+	r.seq = e.last
+	from := e.last
+	if since != nil {
+		from = *since
+		if from > e.last {
+			from = 0
+		}
+	}
+	r.lost = e.last - from
+	for i := range e.lanes {
+		l := &e.lanes[i]
+		for r.at[i] = l.n; r.at[i] > l.oldest() && l.at(r.at[i]-1).Seq > from; r.at[i]-- {
+			r.lost--
+		}
 	}
 	return r
 }
@@ -127,21 +166,33 @@ func (r *reader) next() (protocol.Event, bool) {
 	e := r.events
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.last >= limits.EventRing && r.at <= e.last-limits.EventRing {
-		oldest := e.last - limits.EventRing + 1
-		r.lost += oldest - r.at
-		r.at = oldest
-	}
-	for r.at <= e.last {
-		ev := e.ring[r.at%limits.EventRing]
-		r.at++
-		if r.names == nil || r.names[ev.Event] {
+	for {
+		var first *protocol.Event
+		from := 0
+		for i := range e.lanes {
+			l := &e.lanes[i]
+			if oldest := l.oldest(); r.at[i] < oldest {
+				r.lost += oldest - r.at[i]
+				r.at[i] = oldest
+			}
+			if r.at[i] == l.n {
+				continue
+			}
+			if ev := l.at(r.at[i]); first == nil || ev.Seq < first.Seq {
+				first, from = ev, i
+			}
+		}
+		if first == nil {
+			return protocol.Event{}, false
+		}
+		r.at[from]++
+		if r.names == nil || r.names[first.Event] {
+			ev := *first
 			ev.Dropped, r.lost = r.lost, 0
 			wake(r)
 			return ev, true
 		}
 	}
-	return protocol.Event{}, false
 }
 
 // wake has a reader look at the ring; it never waits.

@@ -170,3 +170,37 @@ func TestHammerEvents(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// A flood of one program must not wash what the guard did out of sight.
+func TestEventsGraveOutlastFloods(t *testing.T) {
+	e := NewEvents()
+	e.Emit("boot", struct{}{})
+	e.Emit("estop", struct{}{})
+	const flood = 5000
+	for range flood {
+		e.Emit("user:x", struct{}{})
+	}
+	e.Emit("trip", struct{}{})
+	r := e.reader(nil, seq(0))
+	var names []string
+	var last, lost, count uint64
+	for {
+		ev, ok := r.next()
+		if !ok {
+			break
+		}
+		if ev.Seq <= last {
+			t.Fatalf("got seq %d after %d", ev.Seq, last)
+		}
+		last, lost, count = ev.Seq, lost+ev.Dropped, count+1
+		if ev.Event != "user:x" {
+			names = append(names, ev.Event)
+		}
+	}
+	if got := fmt.Sprint(names); got != "[boot estop trip]" {
+		t.Errorf("got %s, want all of the guard's own", got)
+	}
+	if count != limits.EventRing+3 || lost != flood-limits.EventRing {
+		t.Errorf("got %d events and %d lost, want %d and %d", count, lost, limits.EventRing+3, flood-limits.EventRing)
+	}
+}

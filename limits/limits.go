@@ -51,6 +51,7 @@ const (
 	RequestsPerTerminal  = 8
 	ConnWriteQueue       = 64
 	ConnWriteTimeout     = 5 * time.Second
+	GraveEvents          = 256
 	EventRing            = 1024
 	ObserverQueue        = 256
 	AdmissionQueue       = 256

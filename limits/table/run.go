@@ -53,6 +53,7 @@ func connections() []Bound {
 		count("RequestsPerTerminal", limits.RequestsPerTerminal, "requests", "one program runs at a time: what waits longer is stale", "busy at once"),
 		count("ConnWriteQueue", limits.ConnWriteQueue, "messages", "a slow reader must not hold up the terminal", "the connection is cut"),
 		span("ConnWriteTimeout", limits.ConnWriteTimeout, "a peer that reads nothing is gone", "the connection is cut"),
+		count("GraveEvents", limits.GraveEvents, "events", "room for boot, estop, trip and their like, which no flood of other events may wash away", "the oldest are dropped"),
 		count("EventRing", limits.EventRing, "events", "what a client can catch up on after a reconnect", "the oldest are dropped"),
 		count("ObserverQueue", limits.ObserverQueue, "events", "an observer may pause, not hold up the rest", "the oldest are dropped and counted in dropped"),
 		count("AdmissionQueue", limits.AdmissionQueue, "steps", "more than all connections can have under way", "the sender's connection waits"),
