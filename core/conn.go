@@ -350,6 +350,7 @@ func (c *Core) Serve(ctx context.Context, link Link, p Peer) error {
 	}
 	var writer sync.WaitGroup
 	writer.Go(func() { k.writeLoop(ctx) })
+	defer c.faulted()
 	err := k.readLoop(ctx)
 	k.close("the client left")
 	k.endIn(0, "")

@@ -360,7 +360,7 @@ func TestKick(t *testing.T) {
 		synctest.Wait()
 		again := r.dial(r.bot, "maker")
 		again.request("fetch", "f", &protocol.Target{Target: "1"})
-		if res := again.wantCode("1", protocol.CodeInterrupted); !strings.Contains(res.Message, "cut by") {
+		if res := again.wantCode("f", protocol.CodeInterrupted); !strings.Contains(res.Message, "cut by") {
 			t.Errorf("what it ran: got %q, want it interrupted with the reason", res.Message)
 		}
 	})

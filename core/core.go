@@ -22,6 +22,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -141,6 +142,7 @@ func New(cfg Config) (*Core, error) {
 // loop is the admission goroutine: the only one that touches c.queue. It outlives everything that posts to it.
 func (c *Core) loop() {
 	defer close(c.ended)
+	defer c.faulted()
 	for {
 		select {
 		case f := <-c.admission:
@@ -189,6 +191,25 @@ func (c *Core) tryPost(f func()) bool {
 	default:
 		return false
 	}
+}
+
+// faulted is deferred by the goroutines that act for clients. A fault of our own ends the process; the outputs must not stay as
+// they are until somebody starts it again. The table may be what is at fault, so it is given a moment only.
+func (c *Core) faulted() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.cfg.Table.Stop(fmt.Sprintf("internal fault: %v", v)) //nolint:errcheck // there is nobody left to tell
+	}()
+	select {
+	case <-done:
+	case <-time.After(2 * limits.DriveTimeout):
+	}
+	panic(v)
 }
 
 // Stop is the e-stop. It returns when the outputs are safe, or with an error that names those which may not be; the latch is

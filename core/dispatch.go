@@ -134,14 +134,19 @@ func (c *Core) hello(k *conn, req *protocol.Request, h *protocol.Hello) {
 	})
 }
 
-// fetch repeats a stored answer, byte for byte.
+// fetch repeats a stored answer as the answer to another request.
 func (c *Core) fetch(k *conn, w *who, req *protocol.Request, body *protocol.Target) {
-	stored, err := c.answers.fetch(answerKey{w.actor.Name, clientName(k, w), body.Target})
+	stored, refusal := c.answers.fetch(answerKey{w.actor.Name, clientName(k, w), body.Target})
+	if refusal != nil {
+		k.answer(protocol.Refuse(req.ID, refusal))
+		return
+	}
+	m, err := protocol.Readdress(stored, req.ID)
 	if err != nil {
 		k.answer(protocol.Refuse(req.ID, err))
 		return
 	}
-	k.sendWait(outgoing{message: stored})
+	k.sendWait(outgoing{message: m})
 }
 
 // once runs a request that changes something, at most once for its id.

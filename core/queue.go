@@ -132,8 +132,9 @@ func (q *queue) next(c *Core) {
 			return
 		}
 		key, gone := q.sessions.use(c, j.who.actor.Name, j.session)
-		j.key, j.forget = key, append(q.forget, gone...)
-		q.running, q.forget, q.edgeTurn = j, nil, true
+		now := min(len(q.forget), limits.SessionsDropped) // a job is one record, and the next one takes the rest
+		j.key, j.forget = key, append(gone, q.forget[:now]...)
+		q.running, q.forget, q.edgeTurn = j, q.forget[now:], true
 		work = func() { c.runExec(j) }
 	}
 	q.busy = true

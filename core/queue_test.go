@@ -208,7 +208,7 @@ func TestClientVanishes(t *testing.T) {
 		again := r.dial(r.bot, "maker")
 		for id, want := range map[string]protocol.Code{"1": protocol.CodeInterrupted, "2": protocol.CodeInterrupted, "3": ""} {
 			again.request("fetch", "f"+id, &protocol.Target{Target: id})
-			again.wantCode(id, want)
+			again.wantCode("f"+id, want)
 		}
 		if got := r.agent.codes(); !slices.Equal(got, []string{"hold", "kept"}) {
 			t.Errorf("ran %q, want what was left waiting dropped unless detached", got)
@@ -232,7 +232,7 @@ func TestDetach(t *testing.T) {
 		close(h.release)
 		synctest.Wait()
 		again.request("fetch", "g", &protocol.Target{Target: "1"})
-		again.wantCode("1", "")
+		again.wantCode("g", "")
 		// Without a name of its own a client's ids end with its connection.
 		nameless := r.dial(r.bot)
 		nameless.request("fetch", "f", &protocol.Target{Target: "1"})

@@ -53,6 +53,7 @@ func (c *Core) separate(ctx context.Context, m *machine, caller pin.Caller) erro
 
 // runner is the goroutine that waits for machines, one piece of work at a time.
 func (c *Core) runner() {
+	defer c.faulted()
 	for work := range c.work {
 		work()
 	}
@@ -196,7 +197,7 @@ func (c *Core) reportBoard(machine string, out hw.Outcome) {
 	if out.Exception == nil {
 		return
 	}
-	c.log.Error("board.py failed", "machine", machine, "err", out.Exception.Message)
+	c.log.Error("board.py failed", "machine", machine, "class", out.Exception.Class, "err", out.Exception.Message)
 	c.cfg.Events.Emit("board_error", map[string]any{
 		"machine": machine, "class": out.Exception.Class, "message": clean(out.Exception.Message, limits.ReasonBytes), "line": out.Exception.Line,
 	})

@@ -58,6 +58,7 @@ var _ hw.Sink = (*sink)(nil)
 
 // Call performs or refuses one hardware call.
 func (s *sink) Call(ctx context.Context, call hw.Call) hw.Reply {
+	defer s.c.faulted()
 	t, h := s.c.cfg.Table, pin.Handle(call.Pin)
 	switch call.Op {
 	case hw.OpPinOpen, hw.OpADCOpen:

@@ -17,6 +17,7 @@ const (
 	OutputDefault      = 4 << 10
 	OutputMax          = 64 << 10
 	SessionsPerActor   = 16
+	SessionsDropped    = 256
 	SessionNameBytes   = 64
 	EffectsKept        = 64
 	EdgeQueue          = 64

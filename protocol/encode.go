@@ -60,6 +60,19 @@ func Refuse(id *string, err error) Result {
 	return res
 }
 
+// Readdress returns a stored answer as the answer to another request: the same message with that request's id.
+func Readdress(stored []byte, id *string) ([]byte, error) {
+	var m struct {
+		Header
+		Rest jsontext.Value `json:",embed"`
+	}
+	if err := json.Unmarshal(stored, &m, encoding); err != nil {
+		return nil, fmt.Errorf("read stored answer: %w", err)
+	}
+	m.ID = id
+	return json.Marshal(m, encoding)
+}
+
 // encoding is how answers are written: the same value always gives the same bytes, and what is not UTF-8 becomes U+FFFD
 // rather than costing the client its answer. Raw values (meta) keep their strings as they were written.
 var encoding = json.JoinOptions(

@@ -16,6 +16,7 @@ func running() []Bound {
 			"cut between characters; truncated and dropped_bytes say so"),
 		size("OutputMax", limits.OutputMax, "the most that max_output may ask for, so that both streams fit one message", "max_output is bad_request"),
 		count("SessionsPerActor", limits.SessionsPerActor, "sessions", "each session keeps its names in one shared heap", "the least recently used is dropped, with an event"),
+		count("SessionsDropped", limits.SessionsDropped, "sessions", "what one job tells the machine to forget must fit its record", "the next job tells the rest"),
 		size("SessionNameBytes", limits.SessionNameBytes, "a name, not a document", "too_large"),
 		count("EffectsKept", limits.EffectsKept, "effects", "a program can toggle a pin many thousand times", "effects_count counts all, the list has the first"),
 		count("EdgeQueue", limits.EdgeQueue, "edges", "a bouncing button must not fill memory while the machine is busy", "further edges are lost and counted"),

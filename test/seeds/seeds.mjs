@@ -138,8 +138,8 @@ await ask({ id: "10", type: "tool", tool: "toggle_led" }, { code: "unavailable" 
 await ask({ id: "11", type: "status" }, { type: "status" });
 socket.send(JSON.stringify({ id: "12", type: "result", target: "2" }));
 cases++;
-const stored = await receive(); // the stored message, whose id is that of the request it belongs to
-assert.deepEqual([stored.id, stored.type, stored.error], ["2", "result", false]);
+const stored = await receive(); // the stored answer, addressed to this request
+assert.deepEqual([stored.id, stored.type, stored.error], ["12", "result", false]);
 const scan = await ask({ id: "13", type: "exec", code: "import machine; [hex(d) for d in I2C(0).scan()]" }, refused);
 assert.equal(scan.exception.class, "OSError");
 
