@@ -313,3 +313,14 @@ func sameJSON(t *testing.T, a, b string) bool {
 	}
 	return cmp.Equal(x, y)
 }
+
+// Garbage is collected when the heap is full, as on a board, and not every 16 KiB as the stock engine asks for; a program's own
+// threshold ends with it.
+func TestCollectionThreshold(t *testing.T) {
+	g := start(t)
+	for range 2 {
+		if r := g.exec("import gc\nprint(gc.threshold())\ngc.threshold(5000)\nprint(gc.threshold())"); r.out != "-1\n4992\n" /* in whole blocks */ {
+			t.Errorf("threshold: got %q %+v, want -1 and the program's own", r.out, r.Exception)
+		}
+	}
+}
