@@ -89,6 +89,8 @@ const (
 	OutputChunk       = 4 << 10
 	OutputFlushPeriod = 20 * time.Millisecond
 	VMWriteTimeout    = time.Second
+	SpinWait          = 50 * time.Microsecond
+	SpinRest          = 32
 	VMStderrBytes     = 4 << 10
 	VMExitWait        = 100 * time.Millisecond
 	HeartbeatFlood    = 64 // in one second, after a guard's own stall of half a minute at the usual period

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +23,7 @@ type channel struct {
 	in   []byte // received bytes, [r, w) not yet consumed
 	r, w int
 	out  []byte
+	rest int // waits that sleep at once, since looking was in vain
 }
 
 func openChannel(fd int) (*channel, error) {
@@ -39,7 +42,11 @@ func openChannel(fd int) (*channel, error) {
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tv); err != nil {
 		return nil, fmt.Errorf("prepare the channel: %w", err)
 	}
-	return &channel{fd: fd, in: make([]byte, 2*limits.FrameBytes)}, nil
+	c := &channel{fd: fd, in: make([]byte, 2*limits.FrameBytes)}
+	if runtime.NumCPU() < 2 {
+		c.rest = math.MaxInt
+	}
+	return c, nil
 }
 
 // send writes one record and returns when the kernel has all of it; io.EOF when nobody is
@@ -105,6 +112,22 @@ func (c *channel) receive(wait bool) (bool, error) {
 	}
 	c.w += n
 	return true, nil
+}
+
+// receiveSoon is receive for an answer that is on its way. To put this thread to sleep and wake it costs far more than the guard
+// takes for most calls, so it looks for a moment first; not after it did so in vain, and not on a single core.
+func (c *channel) receiveSoon() (bool, error) {
+	if c.rest > 0 {
+		c.rest--
+		return c.receive(true)
+	}
+	for start := time.Now(); time.Since(start) < limits.SpinWait; {
+		if got, err := c.receive(false); got || err != nil {
+			return got, err
+		}
+	}
+	c.rest = limits.SpinRest
+	return c.receive(true)
 }
 
 // wait returns when bytes can be received, the channel has ended or d has passed; early returns are allowed.

@@ -263,7 +263,7 @@ func (m *machine) exchange() *hw.Reply {
 	m.send(&m.call)
 	m.waiting, m.reply = true, nil
 	for m.reply == nil {
-		got, err := m.ch.receive(true)
+		got, err := m.ch.receiveSoon()
 		if err != nil {
 			panic(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -23,6 +24,8 @@ type child struct {
 	proc   *os.Process
 	fd     int // blocking, see the package comment
 	stderr *os.File
+	soon   bool // the next Read looks before it sleeps; only the goroutine that reads touches it and rest
+	rest   int  // Reads that sleep at once, since looking was in vain
 }
 
 // keepDescriptors makes sure that what the guard itself inherited, from a shell or a supervisor, ends with it: Go opens
@@ -81,6 +84,12 @@ func spawn(args []string) (*child, error) {
 
 // Read blocks until the child sends something, shutdown is called or the child's end is closed (io.EOF).
 func (c *child) Read(p []byte) (int, error) {
+	if c.soon {
+		c.soon = false
+		if n := c.look(p); n > 0 {
+			return n, nil
+		}
+	}
 	for {
 		n, err := unix.Read(c.fd, p)
 		switch {
@@ -93,6 +102,25 @@ func (c *child) Read(p []byte) (int, error) {
 			return n, nil
 		}
 	}
+}
+
+// look looks for what the child sends next, for a moment: programs use hardware in bursts, and to put this thread to sleep and
+// wake it costs far more than such a program takes from one call to the next. After looking in vain it sleeps at once for a
+// while. Only the goroutine that reads calls it.
+func (c *child) look(p []byte) int {
+	if c.rest > 0 || runtime.NumCPU() < 2 {
+		c.rest--
+		return 0
+	}
+	for start := time.Now(); time.Since(start) < limits.SpinWait; {
+		if c.unread() {
+			if n, err := unix.Read(c.fd, p); err == nil {
+				return n
+			}
+		}
+	}
+	c.rest = limits.SpinRest
+	return 0
 }
 
 // write sends all of p or fails after limits.VMWriteTimeout, however slowly the child reads.

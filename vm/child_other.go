@@ -15,6 +15,7 @@ func supported() error { return errors.ErrUnsupported }
 type child struct {
 	proc   *os.Process
 	stderr *os.File
+	soon   bool
 }
 
 func keepDescriptors() error { return nil }

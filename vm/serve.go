@@ -116,6 +116,7 @@ func (s *server) call(r *frame.Call) error {
 		return err
 	}
 	s.work(func() { s.reply.Reply = job.sink.Call(job.ctx, r.Call) })
+	s.c.soon = true
 	err = s.send(&s.reply)
 	if errors.Is(err, frame.ErrTooLong) {
 		s.reply.Reply = hw.Reply{Errno: int32(syscall.EMSGSIZE), Text: "answer is too long"}

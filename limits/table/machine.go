@@ -25,6 +25,8 @@ func machine() []Bound {
 		size("OutputChunk", limits.OutputChunk, "a record of printed text: few records for much text", "the next record begins"),
 		span("OutputFlushPeriod", limits.OutputFlushPeriod, "streamed text appears while a person watches", "what was printed is sent"),
 		span("VMWriteTimeout", limits.VMWriteTimeout, "a machine that stops reading must not hold up the guard", "the machine is killed and replaced"),
+		span("SpinWait", limits.SpinWait, "a hardware call is answered sooner than a sleeping thread wakes; both sides look for it this long before they sleep", "the thread sleeps until something comes"),
+		count("SpinRest", limits.SpinRest, "waits", "looking was in vain, so the other side is busy or has no core", "the next waits sleep at once"),
 		size("VMStderrBytes", limits.VMStderrBytes, "a crashed machine's last words, for the log", "the middle is left out"),
 		span("VMExitWait", limits.VMExitWait, "tells a process that ended from one that only closed its channel", "killed"),
 		count("HeartbeatFlood", limits.HeartbeatFlood, "beats in 1 s", "beats saved up while the guard stood still are honest, more are an attack", "the machine is killed and replaced"),
