@@ -9,7 +9,8 @@ import (
 	"github.com/pal-terminal/pal/protocol"
 )
 
-// rule is what there is to know of a request type before it is looked into. The zero rule asks for an identity only.
+// rule is what there is to know of a request type before it is looked into. The zero rule asks for an identity only; a type
+// without a rule is refused.
 type rule struct {
 	scope    identity.Scope
 	look     bool // never remembered: it changes nothing, or, as stop, may well be done twice
@@ -32,6 +33,7 @@ var rules = map[string]rule{
 	protocol.TypeInterrupt:   {scope: identity.Exec},
 	protocol.TypeReset:       {scope: identity.Exec},
 	protocol.TypePinSet:      {scope: identity.Actuate},
+	protocol.TypeEstopClear:  {}, // the class decides, below
 	protocol.TypeToken:       {scope: identity.Admin},
 	protocol.TypeSim:         {scope: identity.Admin},
 	protocol.TypeConn:        {scope: identity.Admin},
@@ -53,7 +55,7 @@ func (c *Core) handle(k *conn, message []byte) {
 		return
 	}
 	w := k.who.Load()
-	if err := c.allowed(k, w, req.Type); err != nil {
+	if err := c.allowed(k, w, req); err != nil {
 		k.answer(protocol.Refuse(req.ID, err))
 		return
 	}
@@ -86,11 +88,15 @@ func (c *Core) handle(k *conn, message []byte) {
 }
 
 // allowed checks identity, slot and scope.
-func (c *Core) allowed(k *conn, w *who, typ string) error {
-	needs := rules[typ]
+func (c *Core) allowed(k *conn, w *who, req *protocol.Request) error {
+	typ := req.Type
+	needs, known := rules[typ]
+	_, later := req.Body.(*protocol.Unavailable)
 	switch {
 	case w == nil:
 		return &protocol.Error{Code: protocol.CodeUnauthorized, Message: "send hello with a token first, or connect with `Authorization: Bearer TOKEN`"}
+	case !known && !later:
+		return &protocol.Error{Code: protocol.CodeDenied, Rule: "rule.none", Message: "nothing says who may send " + typ}
 	case !needs.reserved && k.reserved():
 		return &protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprintf("all %d connections are taken; this one serves hello, stop, ping and status only", limits.Connections)}
 	case typ == protocol.TypeEstopClear && w.actor.Class != identity.Human:

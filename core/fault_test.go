@@ -1,8 +1,12 @@
 package core
 
 import (
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/protocol"
 )
 
 // A fault of the guard's own code ends the process with every output safe, not with outputs as they were.
@@ -28,6 +32,17 @@ func TestFaultStopsOutputs(t *testing.T) {
 		}
 		if stopped, reason, _ := r.table.Stopped(); !stopped || !strings.Contains(reason, "broken") {
 			t.Errorf("latch: got %v %q, want it set with the fault", stopped, reason)
+		}
+	})
+}
+
+// A request type that somebody adds and gives no rule is nobody's.
+func TestTypeWithoutRule(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		err := r.core.allowed(&conn{}, &who{actor: identity.Actor{Name: "all", Scopes: []identity.Scope{"read", "exec", "actuate", "admin"}}},
+			&protocol.Request{Type: "invented"})
+		if refusal, ok := errors.AsType[*protocol.Error](err); !ok || refusal.Code != protocol.CodeDenied {
+			t.Errorf("got %v, want it denied", err)
 		}
 	})
 }
