@@ -52,7 +52,7 @@ tools:
 	fi
 
 bench: build
-	$(GO) test -run '^$$' -bench . -benchtime 1s ./core ./pin ./protocol ./vm ./vm/frame ./transport/... ./micropython
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./core ./pin ./protocol ./vm ./vm/frame ./transport/... ./micropython ./test/terminal
 	sh test/bench.sh
 
 # Heavy linters live in a module of their own, so that they never shape the product's.

@@ -88,9 +88,9 @@ func (c *Core) clear(w *who, reason string) error {
 	if err := c.cfg.Table.Clear(); err != nil {
 		return err
 	}
-	c.tellEstop(false, w.actor.Name, reason)
+	c.cfg.Events.Emit("estop", estopEvent(false, w.actor.Name, reason))
 	if again, why, _ := c.cfg.Table.Stopped(); again { // the newest event must not say otherwise
-		c.tellEstop(true, "", why)
+		c.cfg.Events.Emit("estop", estopEvent(true, "", why))
 	}
 	return nil
 }

@@ -227,6 +227,7 @@ func (k *conn) trySend(message []byte) {
 // writeLoop writes answers as they come and events as there is time for them. A connection that ends may still say what it
 // owes, but not for long, since its peer may be the reason why it ends.
 func (k *conn) writeLoop(ctx context.Context) {
+	defer k.core.faulted()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(k.ctx, func() { time.AfterFunc(limits.ConnCloseTimeout, stop) })()

@@ -215,14 +215,15 @@ func (c *Core) faulted() {
 // Stop is the e-stop. It returns when the outputs are safe, or with an error that names those which may not be; the latch is
 // set in any case.
 func (c *Core) Stop(actor, reason string) error {
+	again, _, _ := c.cfg.Table.Stopped() // a client that stops for ever must not wash the first stop out of the ring
 	err := c.cfg.Table.Stop(reason)
-	c.tellEstop(true, actor, reason)
+	c.cfg.Events.emit("estop", estopEvent(true, actor, reason), !again)
 	c.log.Warn("estop", "actor", actor, "reason", reason, "unsafe", err)
 	return err
 }
 
-func (c *Core) tellEstop(latched bool, actor, reason string) {
-	c.cfg.Events.Emit("estop", map[string]any{"latched": latched, "actor": actor, "reason": reason})
+func estopEvent(latched bool, actor, reason string) map[string]any {
+	return map[string]any{"latched": latched, "actor": actor, "reason": reason}
 }
 
 // Notice takes in what an executor reports of its machine. When a machine was lost, the outputs it drove last become safe.

@@ -24,8 +24,9 @@ type Events struct {
 	wakes map[*reader]struct{}
 }
 
-// grave are the events that programs cannot make at will.
-var grave = []string{"boot", "shutdown", "estop", "trip", "output_fault", "watchdog_warning", "core1_restarted"}
+// grave are the events that no client can make many of in a short time. A stop while the latch is set is not one, see
+// [Core.Stop]; nor is a replaced machine, which any client may ask for.
+var grave = []string{"boot", "shutdown", "estop", "trip", "output_fault", "watchdog_warning"}
 
 // lane is one ring. Its events count from 0.
 type lane struct {
@@ -52,7 +53,9 @@ func NewEvents() *Events {
 }
 
 // Emit appends an event; data must encode as a JSON object.
-func (e *Events) Emit(name string, data any) {
+func (e *Events) Emit(name string, data any) { e.emit(name, data, slices.Contains(grave, name)) }
+
+func (e *Events) emit(name string, data any, grave bool) {
 	raw, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil || len(raw) == 0 || raw[0] != '{' {
 		raw = fmt.Appendf(nil, `{"error":%q}`, "event data could not be encoded")
@@ -62,7 +65,7 @@ func (e *Events) Emit(name string, data any) {
 	e.last++
 	id := fmt.Sprintf("evt_%d", e.last)
 	l := &e.lanes[0]
-	if slices.Contains(grave, name) {
+	if grave {
 		l = &e.lanes[1]
 	}
 	*l.at(l.n) = protocol.Event{

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 
+	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
 )
@@ -203,4 +205,24 @@ func TestEventsGraveOutlastFloods(t *testing.T) {
 	if count != limits.EventRing+3 || lost != flood-limits.EventRing {
 		t.Errorf("got %d events and %d lost, want %d and %d", count, lost, limits.EventRing+3, flood-limits.EventRing)
 	}
+}
+
+// Whoever may stop can do so for ever; the first stop stays to be seen.
+func TestEventsFirstStopOutlastsOthers(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		check(t, r.core.Stop("somebody", "first"))
+		for range limits.EventRing + limits.GraveEvents {
+			check(t, r.core.Stop("somebody", "more"))
+			r.core.Notice(MachineAgent, hw.Notice{Kind: hw.NoticeRestarted})
+		}
+		log := r.events.reader([]string{"boot", "estop"}, seq(0))
+		var first []string
+		for range 2 {
+			ev, _ := log.next()
+			first = append(first, string(ev.Data))
+		}
+		if !strings.Contains(first[0], "boot_id") || !strings.Contains(first[1], `"reason":"first"`) {
+			t.Errorf("got %s, want the boot and the first stop", first)
+		}
+	})
 }
