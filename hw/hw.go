@@ -35,6 +35,58 @@ const (
 	OpEvent                   // Text: event name, Data: JSON or empty
 	OpBoardCall               // Text: function of board.py, Data: JSON [args, kwargs]; Reply.Data: JSON value. Engineering mode only
 	OpRefuse                  // Text: a thing the program may never have ("machine.WDT"); the guard refuses, numbers and records it
+	OpFlush                   // nothing; the answer is that of the first Call.Posted since the last flush that was refused or went wrong, else success
+	OpPWM                     // Pin, A: frequency in Hz (0 ends it: the output goes safe), B: duty 0 to 65535, C: on-time in ns, or -1 when B counts
+	OpPulse                   // Pin, A: level, B: timeout in µs; Reply.Value: width in µs, -1 it did not end in time, -2 it did not begin
+	OpBitstream               // Pin, Data: 4 × uint32 little endian, ns high and low of a 0 and of a 1, then the bytes, first bit first
+	OpDHT                     // Pin; Reply.Data: the 5 bytes of the sensor, checksum not checked
+	OpOneWire                 // Pin, A: OneWireReset, OneWireWrite or OneWireRead
+	OpBusOpen                 // Text: "i2c:0", "spi:1", "uart:1" or, chosen by lines, "i2c:"; Data: JSON object of settings; Reply.Value: bus handle
+	OpBusClose                // Pin: bus handle
+	OpI2C                     // Pin: bus handle, A: address, B: I2CFlags, C: bytes to read after the write, Data: bytes to write; Reply.Value: bytes acknowledged, Reply.Data: bytes read
+	OpI2CScan                 // Pin: bus handle; Reply.Data: addresses that answered, 8 to 119, ascending
+	OpSPI                     // Pin: bus handle, A: 1 to be told what came in, Data: bytes to send; Reply.Data: as many bytes
+	OpUARTWrite               // Pin: bus handle, Data; Reply.Value: bytes taken
+	OpUARTRead                // Pin: bus handle, A: most bytes; Reply.Data: what has come so far
+	OpUARTAny                 // Pin: bus handle; Reply.Value: bytes that have come
+	OpUARTIRQ                 // Pin: bus handle, A: 1 to arm, 0 to disarm; arrivals come back as Executor.Edge with SourceUART
+	OpCountOpen               // Text: pin, A: Edges counted, B: handle of the second line of an encoder or -1, C: phases 1, 2 or 4; Reply.Value: counter handle
+	OpCount                   // Pin: counter handle, A: 0 read, 1 set to B and read what was before, 2 close; Reply.Value: count, 63 bits
+	OpTimer                   // Pin: the program's timer number, A: period in µs (0 ends it), B: 1 periodic, 0 once; it comes back as Executor.Edge with SourceTimer
+	OpFile                    // A: a File constant; see there
+	OpTool                    // Text: name of a function of the running code that is to be offered as a tool
+	OpNetwork                 // Text: "scan" or "status"; Reply.Data: JSON
+)
+
+// What OpOneWire does (Call.A).
+const (
+	OneWireReset = iota // Reply.Value: 1 when a device answered
+	OneWireWrite        // Data: bytes
+	OneWireRead         // B: bytes; Reply.Data
+	OneWireBit          // B: 0 or 1 to write that bit, -1 to read one; Reply.Value: the bit on the line
+)
+
+// I2CFlags of OpI2C (Call.B).
+const (
+	I2CNoStop  = 1 << iota // the bus stays taken: the next transaction begins with a repeated START
+	I2CNoStart             // Data goes on where the last transaction stopped
+)
+
+// What OpFile does (Call.A) with the path in Text, which is absolute within /flash: "/" is /flash itself. Paths are clean: no
+// empty, "." or ".." part. Errors are POSIX numbers.
+const (
+	FileStat   = iota + 1 // Reply.Value: size, -1 for a folder; Reply.Extra: seconds since 1970 of the last change
+	FileRead              // B: offset, C: most bytes; Reply.Data, shorter at the end
+	FileWrite             // B: offset, -1 for the end; Data; Reply.Value: bytes written
+	FileCreate            // B: 1 it must not be there yet, 2 it is emptied when it is, 0 neither
+	FileResize            // B: bytes
+	FileRemove            // a file
+	FileMkdir
+	FileRmdir  // an empty folder
+	FileRename // Data: the new path; a file of that name is replaced
+	FileList   // Reply.Data: for each entry 1 byte 'f' or 'd', uint32 little endian size, the name and a NUL, in byte order of names
+	FileFree   // Reply.Value: bytes free, Reply.Extra: bytes in all
+	FileSync   // what was written is on the disk when it answers
 )
 
 // Mode is a pin's direction. The values are the guest library's Pin.IN, Pin.OUT and Pin.OPEN_DRAIN.
@@ -47,6 +99,8 @@ const (
 	ModeOut
 	ModeOpenDrain
 	ModeAnalog
+	ModePWM // driven by OpPWM
+	ModeBus // a line of a bus that is open, or of a counter
 )
 
 // String returns the mode in the words of the protocol.
@@ -62,6 +116,10 @@ func (m Mode) String() string {
 		return "open_drain"
 	case ModeAnalog:
 		return "analog"
+	case ModePWM:
+		return "pwm"
+	case ModeBus:
+		return "bus"
 	}
 	return "unknown"
 }
@@ -92,7 +150,15 @@ type Call struct {
 	A, B, C int64
 	Text    string
 	Data    []byte
+
+	// Posted: nobody waits for the answer. Only OpPinWrite and OpPinToggle may be posted. After one of a job was refused or went wrong the
+	// executor performs no further call of that job, posted or not, until it has answered one that is waited for with that reply.
+	Posted bool
 }
+
+// PostAllowed is set in Reply.Extra of OpPinOpen and OpPinMode when writes to the pin may be posted: an output that has no rule whose refusal
+// a program would have to hear of at once.
+const PostAllowed = 1
 
 // Reply answers a Call.
 type Reply struct {
@@ -104,13 +170,24 @@ type Reply struct {
 	Data    []byte
 }
 
-// Edge is a level change seen by the guard on a pin that a program armed with OpPinIRQ.
+// Source says what an Edge is about.
+type Source uint8
+
+// Sources of edges.
+const (
+	SourcePin   Source = iota // Pin is a pin handle: its level changed
+	SourceTimer               // Pin is the program's number of a timer that is due
+	SourceUART                // Pin is a bus handle: bytes have come
+)
+
+// Edge is something that a program armed a handler for: a level change (OpPinIRQ), a timer (OpTimer), bytes on a UART (OpUARTIRQ).
 type Edge struct {
-	Pin   uint16
-	Rose  bool
-	Lost  uint32 // changes that the guard or the executor could not deliver before this one
-	AtUS  int64  // microseconds on the guard's monotonic clock
-	Label string // session that armed it
+	Source Source
+	Pin    uint16
+	Rose   bool
+	Lost   uint32 // changes or turns that the guard or the executor could not deliver before this one
+	AtUS   int64  // microseconds on the guard's monotonic clock
+	Label  string // session that armed it
 }
 
 // Stream tells standard output from standard error.
@@ -139,8 +216,8 @@ const (
 	JobExec    JobKind = iota + 1 // run Code in Session
 	JobBoard                      // run Code as the module board; Outcome.Value: JSON list of its public function names
 	JobProxy                      // install a board module whose functions (Args: JSON list of names) call the guard; Code: source text to show
-	JobFunc                       // call board function Func with Args (JSON [args, kwargs]); Outcome.Value: JSON value
-	JobHandler                    // run the interrupt handlers for Edge in the idle machine
+	JobFunc                       // call board function Func, or with a Session the tool Func that code of it registered, with Args (JSON [args, kwargs]); Outcome.Value: JSON value
+	JobHandler                    // run the handlers for Edge in the idle machine
 )
 
 // Job is one piece of guest work.
@@ -204,7 +281,7 @@ type Executor interface {
 	// Edge delivers a level change to the running job, whose handlers run between bytecodes. It never blocks and reports
 	// false when no job is running or the queue is full. Safe from any goroutine.
 	Edge(e Edge) bool
-	// Generation counts the machines used so far; it changes when the machine was replaced. Safe from any goroutine.
+	// Generation counts the machines used so far, from 1; it changes when the machine was replaced. Safe from any goroutine.
 	Generation() uint64
 	// Reset replaces the machine. Callers serialise it with Run.
 	Reset(ctx context.Context) error

@@ -98,6 +98,7 @@ func (w *wire) call(c *hw.Call) {
 	num(w, &c.C, 8)
 	w.text(&c.Text)
 	w.bytes(&c.Data)
+	w.flag(&c.Posted)
 }
 
 func (w *wire) reply(r *hw.Reply) {
@@ -110,6 +111,7 @@ func (w *wire) reply(r *hw.Reply) {
 }
 
 func (w *wire) edge(e *hw.Edge) {
+	num(w, &e.Source, 1)
 	num(w, &e.Pin, 2)
 	w.flag(&e.Rose)
 	num(w, &e.Lost, 4)
