@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pal-terminal/pal/events"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
@@ -168,8 +169,8 @@ type conn struct {
 // outgoing is a message on its way to the write loop.
 type outgoing struct {
 	message []byte
-	spare   bool    // it holds a place of conn.spare
-	reader  *reader // when set, the connection gets its events from here on
+	spare   bool           // it holds a place of conn.spare
+	reader  *events.Reader // when set, the connection gets its events from here on
 }
 
 // who is the identity of a connection: its actor, set once, and the name under which its ids are remembered.
@@ -231,45 +232,45 @@ func (k *conn) writeLoop(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(k.ctx, func() { time.AfterFunc(limits.ConnCloseTimeout, stop) })()
-	events := k.core.cfg.Events.reader(nothing, nil)
-	defer func() { events.stop() }()
+	log := k.core.cfg.Events.Reader(events.Nothing, nil)
+	defer func() { log.Stop() }()
 	for k.ctx.Err() == nil {
 		select {
 		case m := <-k.out:
-			events = k.write(ctx, m, events)
-		case <-events.wake:
-			k.writeEvent(ctx, events)
+			log = k.write(ctx, m, log)
+		case <-log.Wake:
+			k.writeEvent(ctx, log)
 		case <-k.ctx.Done():
 		}
 	}
 	for more := true; more && ctx.Err() == nil; {
 		select {
 		case m := <-k.out:
-			events = k.write(ctx, m, events)
+			log = k.write(ctx, m, log)
 		default:
-			more = k.writeEvent(ctx, events)
+			more = k.writeEvent(ctx, log)
 		}
 	}
 	k.link.Close(strings.TrimPrefix(context.Cause(k.ctx).Error(), departed)) //nolint:errcheck // the peer may be gone already
 }
 
 // write writes one message and returns whose events follow it.
-func (k *conn) write(ctx context.Context, m outgoing, events *reader) *reader {
+func (k *conn) write(ctx context.Context, m outgoing, log *events.Reader) *events.Reader {
 	if m.spare {
 		<-k.spare
 	}
 	k.writeBytes(ctx, m.message)
 	if m.reader == nil {
-		return events
+		return log
 	}
-	events.stop()
-	m.reader.start()
+	log.Stop()
+	m.reader.Start()
 	return m.reader
 }
 
 // writeEvent writes the next event, if there is one.
-func (k *conn) writeEvent(ctx context.Context, events *reader) bool {
-	ev, ok := events.next()
+func (k *conn) writeEvent(ctx context.Context, log *events.Reader) bool {
+	ev, ok := log.Next()
 	if ok {
 		k.writeBytes(ctx, encode(ev))
 	}

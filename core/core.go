@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/events"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
@@ -55,7 +56,7 @@ type Config struct {
 	Sim      board.Simulator                // nil when the board is real
 	Identity *identity.Store
 	NoAuth   identity.Actor // who a peer without credential is; the zero actor: nobody
-	Events   *Events
+	Events   *events.Ring
 	Log      *slog.Logger
 }
 
@@ -217,7 +218,7 @@ func (c *Core) faulted() {
 func (c *Core) Stop(actor, reason string) error {
 	again, _, _ := c.cfg.Table.Stopped() // a client that stops for ever must not wash the first stop out of the ring
 	err := c.cfg.Table.Stop(reason)
-	c.cfg.Events.emit("estop", estopEvent(true, actor, reason), !again)
+	c.cfg.Events.EmitAs("estop", estopEvent(true, actor, reason), !again)
 	c.log.Warn("estop", "actor", actor, "reason", reason, "unsafe", err)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pal-terminal/pal/events"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
@@ -195,10 +196,10 @@ func clientName(k *conn, w *who) string {
 // subscribe starts, replaces or (for unsubscribe) ends the connection's subscription, from its answer on.
 func (c *Core) subscribe(k *conn, req *protocol.Request, s *protocol.Subscribe) {
 	ack := protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck)}
-	r := c.cfg.Events.reader(nothing, nil)
+	r := c.cfg.Events.Reader(events.Nothing, nil)
 	if req.Type == protocol.TypeSubscribe {
-		r = c.cfg.Events.reader(s.Events, s.Since)
-		ack.Seq = r.seq
+		r = c.cfg.Events.Reader(s.Events, s.Since)
+		ack.Seq = r.Seq
 	}
 	k.sendWait(outgoing{message: encode(ack), reader: r})
 }

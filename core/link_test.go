@@ -78,7 +78,7 @@ func TestSlowReader(t *testing.T) {
 			synctest.Wait()
 		}
 		<-ended
-		if n := len(r.events.wakes); n != 0 {
+		if n := r.events.Readers(); n != 0 {
 			t.Errorf("got %d readers left of a client that is gone, want none", n)
 		}
 		// Asking and not reading only slows down who does it: half the queue is kept for results.
@@ -195,7 +195,7 @@ func TestSubscribe(t *testing.T) {
 		}
 		wantStrings(t, "trip", r.seen("trip"), `{"cause":"trip","name":"TEMP","pin":"1","reading":3,"text":"hot","value":1}`)
 		c.leave()
-		if n := len(r.events.wakes); n != 0 {
+		if n := r.events.Readers(); n != 0 {
 			t.Errorf("got %d readers left, want none", n)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/board/sim"
+	"github.com/pal-terminal/pal/events"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/hw/hwtest"
 	"github.com/pal-terminal/pal/identity"
@@ -32,7 +33,7 @@ type rig struct {
 	agent    *fake
 	boardVM  *fake
 	identity *identity.Store
-	events   *Events
+	events   *events.Ring
 	human    string // tokens
 	bot      string
 }
@@ -53,7 +54,7 @@ func bubble(t *testing.T, o options, f func(t *testing.T, r *rig)) {
 
 func newRig(t testing.TB, o options) *rig {
 	t.Helper()
-	r := &rig{t: t, agent: newFake(), events: NewEvents()}
+	r := &rig{t: t, agent: newFake(), events: events.New()}
 	var err error
 	if o.yaml == "" {
 		r.desc, err = board.Builtin("bench-sim")
@@ -143,11 +144,11 @@ func (r *rig) world(op, name, value string) {
 // seen returns the data of the events of a name so far.
 func (r *rig) seen(name string) []string {
 	from := uint64(0)
-	w := r.events.reader([]string{name}, &from)
-	defer w.stop()
+	w := r.events.Reader([]string{name}, &from)
+	defer w.Stop()
 	var all []string
 	for {
-		ev, ok := w.next()
+		ev, ok := w.Next()
 		if !ok {
 			return all
 		}

@@ -243,3 +243,23 @@ func TestEstopHasItsOwnPath(t *testing.T) {
 		c.leave()
 	})
 }
+
+// Whoever may stop can do so for ever; the first stop stays to be seen.
+func TestEventsFirstStopOutlastsOthers(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		check(t, r.core.Stop("somebody", "first"))
+		for range limits.EventRing + limits.GraveEvents {
+			check(t, r.core.Stop("somebody", "more"))
+			r.core.Notice(MachineAgent, hw.Notice{Kind: hw.NoticeRestarted})
+		}
+		log := r.events.Reader([]string{"boot", "estop"}, new(uint64))
+		var first []string
+		for range 2 {
+			ev, _ := log.Next()
+			first = append(first, string(ev.Data))
+		}
+		if !strings.Contains(first[0], "boot_id") || !strings.Contains(first[1], `"reason":"first"`) {
+			t.Errorf("got %s, want the boot and the first stop", first)
+		}
+	})
+}

@@ -21,6 +21,7 @@ import (
 	"github.com/pal-terminal/pal/cmd/pal/internal/state"
 	"github.com/pal-terminal/pal/config"
 	"github.com/pal-terminal/pal/core"
+	"github.com/pal-terminal/pal/events"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
@@ -144,14 +145,14 @@ func (s *station) startMachines(context.Context) (err error) {
 
 // openDoor makes the guard: the pin table, which drives every output safe, and the core before it.
 func (s *station) openDoor(context.Context) (err error) {
-	events := core.NewEvents()
-	if s.table, err = pin.New(s.board, s.driver, pin.Options{Log: s.log, OnEvent: events.Pin}); err != nil {
+	ring := events.New()
+	if s.table, err = pin.New(s.board, s.driver, pin.Options{Log: s.log, OnEvent: ring.Pin}); err != nil {
 		return err
 	}
 	s.agent = s.pool.Executor(core.MachineAgent)
 	cfg := core.Config{
 		Terminal: s.cfg.Name, Product: product(), Board: s.board, Table: s.table, Agent: s.agent,
-		Machines: s.machines, Identity: s.store, Events: events, Log: s.log,
+		Machines: s.machines, Identity: s.store, Events: ring, Log: s.log,
 	}
 	cfg.Memory = func() int64 { return vm.ResidentBytes(os.Getpid()) }
 	cfg.Sim, _ = s.driver.(board.Simulator)

@@ -16,6 +16,7 @@ import (
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/board/sim"
 	"github.com/pal-terminal/pal/core"
+	"github.com/pal-terminal/pal/events"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/pin"
@@ -59,9 +60,9 @@ func Start(t testing.TB, desc *board.Description) *Terminal {
 		t.Fatalf("simulated board: %v", err)
 	}
 	x.Sim = driver
-	events := core.NewEvents()
+	ring := events.New()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if x.Table, err = pin.New(desc, driver, pin.Options{OnEvent: events.Pin, Log: log}); err != nil {
+	if x.Table, err = pin.New(desc, driver, pin.Options{OnEvent: ring.Pin, Log: log}); err != nil {
 		t.Fatalf("pin table: %v", err)
 	}
 	ready := make(chan struct{})
@@ -75,7 +76,7 @@ func Start(t testing.TB, desc *board.Description) *Terminal {
 	agent := x.Pool.Executor(core.MachineAgent)
 	cfg := core.Config{
 		Terminal: Name, Product: "pal test", Board: desc, Table: x.Table, Agent: agent, Sim: driver,
-		Identity: x.Identity, Events: events, Log: log,
+		Identity: x.Identity, Events: ring, Log: log,
 	}
 	if desc.Mode == board.ModeEngineering {
 		cfg.BoardVM = x.Pool.Executor(core.MachineBoard)

@@ -1,4 +1,13 @@
-package core
+// Package events is what happened lately, for whoever looks on.
+//
+// # Model
+//
+// A [Ring] numbers events from 1 and keeps the newest limits.EventRing and, with room of their own, the newest
+// limits.GraveEvents of the grave kinds, so that no program that makes many events can wash an e-stop or a trip out of sight.
+// Emitting never blocks and never waits for a reader; a [Reader] that falls behind loses the oldest and is told how many.
+//
+// Observers hang on this package, and no command passes through it: what it loses or keeps moves no output.
+package events
 
 import (
 	"fmt"
@@ -8,24 +17,22 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/pal-terminal/pal/bus"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
 )
 
-// Events is what happened lately, in one numbering from 1: the newest limits.EventRing events and, with room of their own, the
-// newest limits.GraveEvents of the grave kinds, so that no program that makes many events can wash an e-stop or a trip out of
-// sight. Emitting never blocks and never waits for a reader; a reader that falls behind loses the oldest and is
-// told how many. Safe for concurrent use.
-type Events struct {
+// Ring is the events of one run of a terminal. Its methods are safe for concurrent use.
+type Ring struct {
 	mu    sync.Mutex // guards what follows
 	lanes [2]lane    // all but the grave, the grave
 	last  uint64     // seq of the newest, 0 when there is none
-	wakes map[*reader]struct{}
+	wakes map[*Reader]struct{}
 }
 
 // grave are the events that no client can make many of in a short time. A stop while the latch is set is not one, see
-// [Core.Stop]; nor is a replaced machine, which any client may ask for.
+// core.Core.Stop; nor is a replaced machine, which any client may ask for.
 var grave = []string{"boot", "shutdown", "estop", "trip", "output_fault", "watchdog_warning"}
 
 // lane is one ring. Its events count from 0.
@@ -44,18 +51,19 @@ func (l *lane) oldest() uint64 {
 
 func (l *lane) at(count uint64) *protocol.Event { return &l.ring[count%uint64(len(l.ring))] }
 
-// NewEvents returns an empty ring.
-func NewEvents() *Events {
-	return &Events{
-		wakes: map[*reader]struct{}{},
+// New returns an empty ring.
+func New() *Ring {
+	return &Ring{
+		wakes: map[*Reader]struct{}{},
 		lanes: [2]lane{{ring: make([]protocol.Event, limits.EventRing)}, {ring: make([]protocol.Event, limits.GraveEvents)}},
 	}
 }
 
 // Emit appends an event; data must encode as a JSON object.
-func (e *Events) Emit(name string, data any) { e.emit(name, data, slices.Contains(grave, name)) }
+func (e *Ring) Emit(name string, data any) { e.EmitAs(name, data, slices.Contains(grave, name)) }
 
-func (e *Events) emit(name string, data any, grave bool) {
+// EmitAs is Emit for an event whose kind alone does not say whether it is grave.
+func (e *Ring) EmitAs(name string, data any, grave bool) {
 	raw, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil || len(raw) == 0 || raw[0] != '{' {
 		raw = fmt.Appendf(nil, `{"error":%q}`, "event data could not be encoded")
@@ -79,7 +87,7 @@ func (e *Events) emit(name string, data any, grave bool) {
 }
 
 // Pin takes in what the pin table reports by itself; it is made for pin.Options.OnEvent.
-func (e *Events) Pin(ev pin.Event) {
+func (e *Ring) Pin(ev pin.Event) {
 	if ev.Cause == pin.CauseStart {
 		return // the event boot shows them all
 	}
@@ -99,40 +107,52 @@ func (e *Events) Pin(ev pin.Event) {
 	e.Emit(string(ev.Kind), data)
 }
 
+// Bus takes in what the buses' guard reports by itself; it is made for bus.Options.OnEvent.
+func (e *Ring) Bus(ev bus.Event) {
+	e.Emit(ev.Kind, map[string]any{"bus": ev.Bus, "text": ev.Text})
+}
+
 // Last returns the seq of the newest event.
-func (e *Events) Last() uint64 {
+func (e *Ring) Last() uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.last
 }
 
-// reader walks the ring from a position on. It is used by one goroutine.
-type reader struct {
-	events *Events
-	names  map[string]bool // nil: all
-	seq    uint64          // of the newest event when the reader was made
-	at     [2]uint64       // for each lane, the count of the next event to look at
-	lost   uint64          // events lost since the last one that was returned
-	wake   chan struct{}   // yields when next is worth asking
+// Readers counts the readers that were started and not stopped.
+func (e *Ring) Readers() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.wakes)
 }
 
-// nothing are the names of a reader that wants no events.
-var nothing = []string{""}
+// Reader walks the ring from a position on. It is used by one goroutine.
+type Reader struct {
+	events *Ring
+	names  map[string]bool // nil: all
+	Seq    uint64          // of the newest event when the reader was made
+	at     [2]uint64       // for each lane, the count of the next event to look at
+	lost   uint64          // events lost since the last one that was returned
+	Wake   chan struct{}   // yields when Next is worth asking
+}
 
-// reader starts after since; events that the ring no longer holds count as dropped. A since that lies ahead of the ring
+// Nothing are the names of a reader that wants no events.
+var Nothing = []string{""}
+
+// Reader starts after since; events that the ring no longer holds count as dropped. A since that lies ahead of the ring
 // belongs to an earlier run of the terminal: everything the ring holds is new to that client.
-func (e *Events) reader(names []string, since *uint64) *reader {
-	r := &reader{events: e, wake: make(chan struct{}, 1)}
+func (e *Ring) Reader(names []string, since *uint64) *Reader {
+	r := &Reader{events: e, Wake: make(chan struct{}, 1)}
 	if len(names) > 0 && !slices.Contains(names, "*") {
 		r.names = map[string]bool{}
 		for _, n := range names {
 			r.names[n] = true
 		}
 	}
-	r.wake <- struct{}{} // the ring may hold something already
+	r.Wake <- struct{}{} // the ring may hold something already
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r.seq = e.last
+	r.Seq = e.last
 	from := e.last
 	if since != nil {
 		from = *since
@@ -150,22 +170,23 @@ func (e *Events) reader(names []string, since *uint64) *reader {
 	return r
 }
 
-// start has the reader woken by what comes; whoever starts it stops it.
-func (r *reader) start() {
+// Start has the reader woken by what comes; whoever starts it stops it.
+func (r *Reader) Start() {
 	r.events.mu.Lock()
 	defer r.events.mu.Unlock()
 	r.events.wakes[r] = struct{}{}
 }
 
-func (r *reader) stop() {
+// Stop ends what Start began; without it, it does nothing.
+func (r *Reader) Stop() {
 	r.events.mu.Lock()
 	defer r.events.mu.Unlock()
 	delete(r.events.wakes, r)
 }
 
-// next returns the next wanted event, false when there is none yet. Events passed over because nobody asked for their name
+// Next returns the next wanted event, false when there is none yet. Events passed over because nobody asked for their name
 // are not counted as dropped.
-func (r *reader) next() (protocol.Event, bool) {
+func (r *Reader) Next() (protocol.Event, bool) {
 	e := r.events
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -199,9 +220,9 @@ func (r *reader) next() (protocol.Event, bool) {
 }
 
 // wake has a reader look at the ring; it never waits.
-func wake(r *reader) {
+func wake(r *Reader) {
 	select {
-	case r.wake <- struct{}{}:
+	case r.Wake <- struct{}{}:
 	default: // it is awake already
 	}
 }

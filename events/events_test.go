@@ -1,23 +1,21 @@
-package core
+package events
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 
-	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
 )
 
 // drain reads what is there without waiting.
-func drain(r *reader) (seqs []uint64, lost uint64) {
+func drain(r *Reader) (seqs []uint64, lost uint64) {
 	for {
-		ev, ok := r.next()
+		ev, ok := r.Next()
 		if !ok {
 			return seqs, lost
 		}
@@ -27,11 +25,11 @@ func drain(r *reader) (seqs []uint64, lost uint64) {
 }
 
 // read waits for the next event, as the write loop does.
-func (r *reader) read(ctx context.Context) (protocol.Event, error) {
+func (r *Reader) read(ctx context.Context) (protocol.Event, error) {
 	for {
 		select {
-		case <-r.wake:
-			if ev, ok := r.next(); ok {
+		case <-r.Wake:
+			if ev, ok := r.Next(); ok {
 				return ev, nil
 			}
 		case <-ctx.Done():
@@ -43,7 +41,7 @@ func (r *reader) read(ctx context.Context) (protocol.Event, error) {
 func seq(n uint64) *uint64 { return &n }
 
 func TestEventsSince(t *testing.T) {
-	e := NewEvents()
+	e := New()
 	for i := range 5 {
 		e.Emit([]string{"a", "b"}[i%2], map[string]any{"i": i})
 	}
@@ -61,8 +59,8 @@ func TestEventsSince(t *testing.T) {
 		{"another-run", nil, seq(99), "[1 2 3 4 5]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := e.reader(test.names, test.since)
-			defer r.stop()
+			r := e.Reader(test.names, test.since)
+			defer r.Stop()
 			got, lost := drain(r)
 			if fmt.Sprint(got) != test.want || lost != 0 {
 				t.Errorf("got %v and %d lost, want %s and none", got, lost, test.want)
@@ -72,9 +70,9 @@ func TestEventsSince(t *testing.T) {
 }
 
 func TestEventsSlowReader(t *testing.T) {
-	e := NewEvents()
-	r := e.reader(nil, nil)
-	defer r.stop()
+	e := New()
+	r := e.Reader(nil, nil)
+	defer r.Stop()
 	for range limits.EventRing + 7 {
 		e.Emit("x", struct{}{})
 	}
@@ -93,10 +91,10 @@ func TestEventsSlowReader(t *testing.T) {
 
 func TestEventsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := NewEvents()
-		r := e.reader([]string{"wanted"}, nil)
-		r.start()
-		defer r.stop()
+		e := New()
+		r := e.Reader([]string{"wanted"}, nil)
+		r.Start()
+		defer r.Stop()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		got := make(chan string, 1)
 		go func() {
@@ -126,13 +124,13 @@ func TestEventsRead(t *testing.T) {
 }
 
 func TestEventsBadData(t *testing.T) {
-	e := NewEvents()
+	e := New()
 	e.Emit("x", func() {})
 	e.Emit("y", []int{1})
-	r := e.reader(nil, seq(0))
-	defer r.stop()
+	r := e.Reader(nil, seq(0))
+	defer r.Stop()
 	for range 2 {
-		ev, _ := r.next()
+		ev, _ := r.Next()
 		if len(ev.Data) == 0 || ev.Data[0] != '{' {
 			t.Errorf("data of %s: got %s, want an object", ev.Event, ev.Data)
 		}
@@ -140,7 +138,7 @@ func TestEventsBadData(t *testing.T) {
 }
 
 func TestHammerEvents(t *testing.T) {
-	e := NewEvents()
+	e := New()
 	var wg sync.WaitGroup
 	const writers, each = 4, 2000
 	for range writers {
@@ -151,10 +149,10 @@ func TestHammerEvents(t *testing.T) {
 		})
 	}
 	for range 3 {
-		r := e.reader(nil, seq(0))
-		r.start()
+		r := e.Reader(nil, seq(0))
+		r.Start()
 		wg.Go(func() {
-			defer r.stop()
+			defer r.Stop()
 			var next, lost uint64
 			for next < writers*each {
 				ev, err := r.read(t.Context())
@@ -175,7 +173,7 @@ func TestHammerEvents(t *testing.T) {
 
 // A flood of one program must not wash what the guard did out of sight.
 func TestEventsGraveOutlastFloods(t *testing.T) {
-	e := NewEvents()
+	e := New()
 	e.Emit("boot", struct{}{})
 	e.Emit("estop", struct{}{})
 	const flood = 5000
@@ -183,11 +181,11 @@ func TestEventsGraveOutlastFloods(t *testing.T) {
 		e.Emit("user:x", struct{}{})
 	}
 	e.Emit("trip", struct{}{})
-	r := e.reader(nil, seq(0))
+	r := e.Reader(nil, seq(0))
 	var names []string
 	var last, lost, count uint64
 	for {
-		ev, ok := r.next()
+		ev, ok := r.Next()
 		if !ok {
 			break
 		}
@@ -205,24 +203,4 @@ func TestEventsGraveOutlastFloods(t *testing.T) {
 	if count != limits.EventRing+3 || lost != flood-limits.EventRing {
 		t.Errorf("got %d events and %d lost, want %d and %d", count, lost, limits.EventRing+3, flood-limits.EventRing)
 	}
-}
-
-// Whoever may stop can do so for ever; the first stop stays to be seen.
-func TestEventsFirstStopOutlastsOthers(t *testing.T) {
-	bubble(t, options{}, func(t *testing.T, r *rig) {
-		check(t, r.core.Stop("somebody", "first"))
-		for range limits.EventRing + limits.GraveEvents {
-			check(t, r.core.Stop("somebody", "more"))
-			r.core.Notice(MachineAgent, hw.Notice{Kind: hw.NoticeRestarted})
-		}
-		log := r.events.reader([]string{"boot", "estop"}, seq(0))
-		var first []string
-		for range 2 {
-			ev, _ := log.next()
-			first = append(first, string(ev.Data))
-		}
-		if !strings.Contains(first[0], "boot_id") || !strings.Contains(first[1], `"reason":"first"`) {
-			t.Errorf("got %s, want the boot and the first stop", first)
-		}
-	})
 }
