@@ -33,6 +33,7 @@ def _make(js, OSError, RuntimeError, TypeError, callable, len):
     refused = []  # (exception, number) of the latest refusals
     callbacks = []  # (callable, argument) of micropython.schedule
     handlers = {}  # pin handle: (callable, its argument, the irq object)
+    jobs = [0]  # how many have ended
 
     def fail():
         # Raise what the host's last None meant.
@@ -53,6 +54,11 @@ def _make(js, OSError, RuntimeError, TypeError, callable, len):
 
     def forget():
         refused.clear()
+        jobs[0] += 1
+
+    def job():
+        # A number that is another one in the next job.
+        return jobs[0]
 
     def arm(h, fn, arg, irq, edges):
         # The handler is in place before the first edge can come.
@@ -80,10 +86,10 @@ def _make(js, OSError, RuntimeError, TypeError, callable, len):
         callbacks.append((fn, arg))
         kick()
 
-    return fail, number_of, forget, arm, armed, handlers, callbacks, schedule
+    return fail, number_of, forget, job, arm, armed, handlers, callbacks, schedule
 
 
-fail, number_of, forget, arm, armed, handlers, callbacks, schedule = _make(js, OSError, RuntimeError, TypeError, callable, len)
+fail, number_of, forget, job, arm, armed, handlers, callbacks, schedule = _make(js, OSError, RuntimeError, TypeError, callable, len)
 del js, _make
 
 
