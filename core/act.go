@@ -153,6 +153,7 @@ func (c *Core) resetSession(w *who, name string) error {
 	c.ask(func(q *queue) {
 		gone := q.sessions.remove(w.actor.Name, func(o string) bool { return o == name })
 		q.forget = append(q.forget, gone...)
+		c.forgetSessions(gone)
 		known = len(gone) > 0
 	})
 	if !known {

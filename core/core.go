@@ -29,7 +29,9 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/bus"
 	"github.com/pal-terminal/pal/events"
+	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
@@ -43,12 +45,14 @@ const (
 	MachineBoard = "board"
 )
 
-// Config is what a terminal is made of. Agent, Board, Table, Identity and Events are required.
+// Config is what a terminal is made of. Agent, Board, Table, Bus, Flash, Identity and Events are required.
 type Config struct {
 	Terminal string // the terminal's own name
 	Product  string // "pal VERSION"
 	Board    *board.Description
 	Table    *pin.Table
+	Bus      *bus.Gate
+	Flash    *flash.Store
 	Agent    hw.Executor
 	BoardVM  hw.Executor                    // runs board.py in engineering mode; nil in open mode
 	Machines func() []protocol.MachineState // for status; may be nil
@@ -104,8 +108,8 @@ var (
 // New starts the admission and runner goroutines and publishes the event boot. The caller has made every output safe
 // already (pin.New does) and calls Close.
 func New(cfg Config) (*Core, error) {
-	if cfg.Board == nil || cfg.Table == nil || cfg.Agent == nil || cfg.Identity == nil || cfg.Events == nil {
-		return nil, errors.New("core: board, table, agent executor, identity and events are required")
+	if cfg.Board == nil || cfg.Table == nil || cfg.Bus == nil || cfg.Flash == nil || cfg.Agent == nil || cfg.Identity == nil || cfg.Events == nil {
+		return nil, errors.New("core: board, table, bus, flash, agent executor, identity and events are required")
 	}
 	if (cfg.Board.Mode == board.ModeEngineering) != (cfg.BoardVM != nil) {
 		return nil, errors.New("core: engineering mode, and no other, needs a machine of its own for board.py")
@@ -126,7 +130,7 @@ func New(cfg Config) (*Core, error) {
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.answers.entries = map[answerKey]*answer{}
 	c.slots.conns = map[uint64]*conn{}
-	c.irqs.armed = map[pin.Handle]*registration{}
+	c.irqs.armed = map[armKey]*registration{}
 	c.queue.sessions.names = map[string][]session{}
 	c.publish()
 	cfg.Identity.Watch(c.revoked)
@@ -242,10 +246,10 @@ func (c *Core) Notice(label string, n hw.Notice) {
 	}
 }
 
-// lost makes safe what a machine that is gone drove last, and forgets its interrupts.
+// lost makes safe what a machine that is gone drove last, and forgets what it had open and armed.
 func (c *Core) lost(label string) {
 	c.cfg.Table.Safe(causeLost, func(d pin.Driven) bool { return d.Caller.Machine == label })
-	c.irqs.forget(func(r *registration) bool { return r.caller.Machine == label })
+	c.forget(func(o pin.Caller) bool { return o.Machine == label })
 }
 
 // Close ends the terminal: outputs safe first, then work, whose clients get their answers, then connections and goroutines.

@@ -1,99 +1,191 @@
 package core
 
 import (
+	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
 )
 
-// registration is one armed pin interrupt: who armed it, for which session of which machine.
+// armKey says what an interrupt is about: a pin, a timer of the program, a bus. Each has one handler, as a board has one
+// vector for each.
+type armKey struct {
+	source hw.Source
+	number uint16
+}
+
+// registration is one armed interrupt: who armed it, for which session of which machine.
 type registration struct {
-	handle     pin.Handle
+	key        armKey
 	caller     pin.Caller
 	session    string
 	generation uint64
-	cancel     func()
+	once       bool   // a timer that is due once
+	cancel     func() // ends what calls edge; it does not wait for a call under way
 	off        atomic.Bool
 	lost       atomic.Uint32 // edges that found no room since the last one that did
+	waiting    bool          // it has an edge in queue.edges; owned by the admission goroutine
 }
 
-// irqs holds the armed interrupts, one for each pin, as a board has one vector for each.
+// irqs holds the armed interrupts.
 type irqs struct {
-	mu    sync.Mutex // guards armed; taken before the locks of the pin table, which calls edge
-	armed map[pin.Handle]*registration
+	mu    sync.Mutex // guards armed; taken before the locks of pin table and bus gate, which call edge
+	armed map[armKey]*registration
 }
 
-// forget disarms the interrupts that match, as those of a machine that is gone.
+// forget disarms the interrupts that match.
 func (q *irqs) forget(match func(*registration) bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for h, r := range q.armed {
+	for key, r := range q.armed {
 		if match(r) {
-			delete(q.armed, h)
+			delete(q.armed, key)
 			r.off.Store(true)
 			r.cancel()
 		}
 	}
 }
 
-// forgetActor disarms what an actor armed.
-func (c *Core) forgetActor(name string) {
-	c.irqs.forget(func(r *registration) bool { return r.caller.Name == name })
+// forget closes and disarms what callers have that are gone.
+func (c *Core) forget(match func(pin.Caller) bool) {
+	c.irqs.forget(func(r *registration) bool { return match(r.caller) })
+	c.cfg.Bus.Forget(match)
 }
 
-// arm starts, changes or ends the interrupt of a pin for the code behind s. Only the runner comes here.
-func (c *Core) arm(s *sink, h pin.Handle, edges hw.Edges) error {
+// forgetActor closes and disarms what an actor has.
+func (c *Core) forgetActor(name string) {
+	c.forget(func(o pin.Caller) bool { return o.Name == name })
+}
+
+// forgetSessions disarms what code of namespaces armed that are gone.
+func (c *Core) forgetSessions(keys []string) {
+	c.irqs.forget(func(r *registration) bool { return slices.Contains(keys, r.session) })
+}
+
+// arm starts, changes or ends an interrupt for the code behind s. Only the runner comes here.
+func (c *Core) arm(s *sink, call hw.Call) error {
 	if s.caller.Machine != MachineAgent {
 		return &pin.Refusal{Errno: errnoACCES, Code: "denied", Rule: "board.no_irq", Message: "board.py cannot arm interrupts; its functions run when they are called"}
 	}
-	old := func(r *registration) bool { return r.handle == h }
-	if edges == 0 {
+	r := &registration{caller: s.caller, session: s.session, generation: c.agent.vm.Generation()}
+	r.key = armKey{map[hw.Op]hw.Source{hw.OpPinIRQ: hw.SourcePin, hw.OpTimer: hw.SourceTimer, hw.OpUARTIRQ: hw.SourceUART}[call.Op], call.Pin}
+	old := func(o *registration) bool { return o.key == r.key }
+	if call.A == 0 {
 		c.irqs.forget(old)
 		return nil
 	}
-	r := &registration{handle: h, caller: s.caller, session: s.session, generation: c.agent.vm.Generation()}
-	cancel, err := c.cfg.Table.Watch(s.caller, h, edges, func(e hw.Edge) { c.edge(r, e) })
+	var err error
+	switch call.Op {
+	case hw.OpPinIRQ:
+		r.cancel, err = c.cfg.Table.Watch(s.caller, pin.Handle(call.Pin), hw.Edges(clampByte(call.A)), func(e hw.Edge) { c.edge(r, e) })
+	case hw.OpUARTIRQ:
+		r.cancel, err = c.cfg.Bus.Watch(s.caller, call.Pin, func() { c.edge(r, c.edgeOf(r)) })
+	default:
+		err = c.armTimer(r, call)
+	}
 	if err != nil {
 		return err
 	}
-	r.cancel = cancel
 	c.irqs.forget(old)
 	c.irqs.mu.Lock()
 	defer c.irqs.mu.Unlock()
-	c.irqs.armed[h] = r
+	c.irqs.armed[r.key] = r
 	return nil
 }
 
-// edge takes in a level change. The driver calls it and must not wait: without room the change is counted and told with
-// the next one that finds room.
+// edgeOf is an edge of now, of a source that has no more to tell.
+func (c *Core) edgeOf(r *registration) hw.Edge {
+	return hw.Edge{Source: r.key.source, Pin: r.key.number, AtUS: time.Since(c.booted).Microseconds()}
+}
+
+// armTimer starts a timer of a program. Its turns are counted from the start: one that comes late does not move the others.
+func (c *Core) armTimer(r *registration, call hw.Call) error {
+	least := limits.TimerLeast.Microseconds()
+	r.once = call.B == 0
+	if r.once {
+		call.A = max(call.A, least)
+	}
+	if call.A < least || call.A > limits.TimerLongest.Microseconds() {
+		return &pin.Refusal{
+			Errno: errnoINVAL, Code: "bad_request", Rule: "timer.period",
+			Message: fmt.Sprintf("the period of a timer is from %v to %v", limits.TimerLeast, limits.TimerLongest),
+		}
+	}
+	c.irqs.mu.Lock()
+	n := 0
+	for key := range c.irqs.armed {
+		if key.source == hw.SourceTimer && key != r.key {
+			n++
+		}
+	}
+	c.irqs.mu.Unlock()
+	if n >= limits.Timers {
+		return &pin.Refusal{Errno: errnoNOMEM, Code: "full", Rule: "timer.number", Message: fmt.Sprintf("%d timers run already", n)}
+	}
+	period, start, turns := time.Duration(call.A)*time.Microsecond, time.Now(), time.Duration(0)
+	var timer *time.Timer
+	timer = time.AfterFunc(limits.TimerLongest, func() { // reset below, once timer is set
+		now := time.Since(start) / period
+		e := c.edgeOf(r)
+		e.Lost = uint32(min(now-turns-1, 1<<31))
+		turns = now
+		if !r.off.Load() && !r.once {
+			timer.Reset(time.Until(start.Add((turns + 1) * period)))
+		}
+		c.edge(r, e)
+	})
+	timer.Reset(period)
+	r.cancel = func() { timer.Stop() }
+	return nil
+}
+
+// edge takes in a level change, a turn of a timer, bytes. Who calls it must not wait: without room the edge is counted and
+// told with the next one that finds room.
 func (c *Core) edge(r *registration, e hw.Edge) {
 	if r.off.Load() {
 		return
 	}
 	lost := r.lost.Swap(0)
 	e.Label, e.Lost = r.session, e.Lost+lost
-	if !c.tryPost(func() { c.queue.edge(c, r, e) }) {
-		r.lost.Add(lost + 1)
+	if c.tryPost(func() { c.queue.edge(c, r, e) }) {
+		return
 	}
+	if r.key.source == hw.SourceUART { // it may be the last that comes, and its bytes would never be read
+		time.AfterFunc(limits.TimerLeast, func() { c.edge(r, e) })
+		return
+	}
+	r.lost.Add(e.Lost + 1)
 }
 
-// edge delivers a level change to the running exec, or lets the idle machine handle it. A handler runs within the exec of
-// its own actor only: within another's, its hardware calls would be made with that one's rights.
+// edge delivers an edge to the running exec, or lets the idle machine handle it. A handler runs within the exec of its own
+// actor only: within another's, its hardware calls would be made with that one's rights. Edges of a pin are kept in a line; a
+// timer or a UART has one in it at most, since another would tell nothing new.
 func (q *queue) edge(c *Core, r *registration, e hw.Edge) {
 	if r.generation != c.agent.vm.Generation() { // its machine was lost in the moment of arming
 		c.irqs.forget(func(o *registration) bool { return o == r })
 		return
 	}
 	if j := q.running; j != nil && j.who.actor.Name == r.caller.Name && c.agent.vm.Edge(e) {
+		r.done(c)
 		return
 	}
-	if len(q.edges) >= limits.EdgeQueue {
+	if r.key.source == hw.SourcePin && len(q.edges) >= limits.EdgeQueue || r.key.source != hw.SourcePin && r.waiting {
 		r.lost.Add(e.Lost + 1)
 		return
 	}
+	r.waiting = true
 	q.edges = append(q.edges, &edgeJob{reg: r, edge: e})
 	q.next(c)
+}
+
+// done ends a timer that was due once, when its edge was delivered.
+func (r *registration) done(c *Core) {
+	if r.once {
+		c.irqs.forget(func(o *registration) bool { return o == r })
+	}
 }

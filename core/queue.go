@@ -124,7 +124,7 @@ func (q *queue) next(c *Core) {
 		work = func() { c.runReset(r) }
 	case len(q.edges) > 0 && (q.edgeTurn || len(q.waiting) == 0):
 		e := q.edges[0]
-		q.edges, q.edgeTurn = q.edges[1:], false
+		q.edges, q.edgeTurn, e.reg.waiting = q.edges[1:], false, false
 		work = func() { c.runHandler(e) }
 	default:
 		j := q.pop(c)
@@ -271,6 +271,7 @@ func (s *sessions) use(c *Core, actor, name string) (key string, forget []string
 	if len(list) > limits.SessionsPerActor {
 		old := list[limits.SessionsPerActor]
 		list, forget = list[:limits.SessionsPerActor], []string{old.key}
+		c.forgetSessions(forget)
 		c.cfg.Events.Emit("session_dropped", map[string]any{"actor": actor, "session": old.name, "cause": "limit"})
 	}
 	s.names[actor] = list

@@ -14,7 +14,9 @@ import (
 
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/board/sim"
+	"github.com/pal-terminal/pal/bus"
 	"github.com/pal-terminal/pal/events"
+	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/hw/hwtest"
 	"github.com/pal-terminal/pal/identity"
@@ -30,6 +32,7 @@ type rig struct {
 	desc     *board.Description
 	sim      *sim.Board
 	table    *pin.Table
+	flash    *flash.Store
 	agent    *fake
 	boardVM  *fake
 	identity *identity.Store
@@ -66,13 +69,16 @@ func newRig(t testing.TB, o options) *rig {
 	check(t, err)
 	r.table, err = pin.New(r.desc, r.sim, pin.Options{OnEvent: r.events.Pin})
 	check(t, err)
+	gate := bus.New(r.desc, r.sim, r.table, bus.Options{OnEvent: r.events.Bus})
+	r.flash, err = flash.Open("")
+	check(t, err)
 	r.identity, err = identity.Open(t.TempDir(), time.Now)
 	check(t, err)
 	local, err := r.identity.EnsureLocal()
 	check(t, err)
 	r.human, r.bot = local.Human, local.Agent
 	cfg := Config{
-		Terminal: "rig", Product: "pal test", Board: r.desc, Table: r.table, Agent: r.agent, Sim: r.sim,
+		Terminal: "rig", Product: "pal test", Board: r.desc, Table: r.table, Bus: gate, Flash: r.flash, Agent: r.agent, Sim: r.sim,
 		Identity: r.identity, Events: r.events, NoAuth: o.noAuth, Log: slog.New(slog.DiscardHandler),
 	}
 	if r.desc.Mode == board.ModeEngineering {
@@ -84,6 +90,7 @@ func newRig(t testing.TB, o options) *rig {
 	t.Cleanup(func() {
 		check(t, r.close())
 		check(t, r.agent.Close())
+		check(t, errors.Join(gate.Close(), r.flash.Close()))
 		check(t, r.sim.Close())
 	})
 	return r

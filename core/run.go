@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
@@ -28,20 +29,29 @@ type machine struct {
 	label string
 	ready uint64 // the generation that has board.py
 
-	rights rights // of all code that ran in generation ran
+	rights flash.Rights // of all code that ran in generation ran
 	ran    uint64
 }
 
-// rights are what the code of an actor may do with outputs.
-type rights struct{ drive, ask bool }
+// rightsOf says what the code of a caller may do with outputs.
+func rightsOf(c pin.Caller) flash.Rights {
+	switch {
+	case !c.Drive:
+		return flash.Reading
+	case c.Ask:
+		return flash.Asking
+	default:
+		return flash.Full
+	}
+}
 
 // separate sees that code of different rights never meets in one machine. All that runs there shares a heap: a method of Pin or
 // a built-in name that one actor's code replaced would run with the rights of the next, and so would its interrupt handlers.
 // Actors of the same rights share the machine and can only do what each may do anyway.
 func (c *Core) separate(ctx context.Context, m *machine, caller pin.Caller) error {
-	own := rights{caller.Drive, caller.Ask}
+	own := rightsOf(caller)
 	if m.rights != own && m.ran == m.vm.Generation() {
-		c.irqs.forget(func(r *registration) bool { return r.caller.Machine == m.label })
+		c.forget(func(o pin.Caller) bool { return o.Machine == m.label })
 		if err := m.vm.Reset(ctx); err != nil {
 			return fmt.Errorf("machine for %s: %w", caller.Name, err)
 		}
@@ -248,7 +258,7 @@ func clean(text string, limit int) string {
 
 // runHandler lets the idle machine handle one interrupt, under the session that armed it.
 func (c *Core) runHandler(e *edgeJob) {
-	defer c.post(func() { c.queue.ended(c) })
+	defer c.post(func() { e.reg.done(c); c.queue.ended(c) })
 	if e.reg.off.Load() || c.agent.vm.Generation() != e.reg.generation {
 		return // disarmed, or armed in a machine that is gone
 	}
@@ -263,7 +273,15 @@ func (c *Core) runHandler(e *edgeJob) {
 	}
 	c.gone(e.reg.caller.Conn)
 	if out.Exception != nil || out.Rung != hw.RungNone {
-		data := map[string]any{"pin": string(c.cfg.Board.Pins[e.reg.handle].ID), "actor": e.reg.caller.Name, "rung": int(out.Rung)}
+		data := map[string]any{"actor": e.reg.caller.Name, "rung": int(out.Rung)}
+		switch key := e.reg.key; key.source {
+		case hw.SourcePin:
+			data["pin"] = string(c.cfg.Board.Pins[key.number].ID)
+		case hw.SourceTimer:
+			data["timer"] = key.number
+		case hw.SourceUART:
+			data["uart"] = key.number
+		}
 		if out.Exception != nil {
 			data["class"], data["message"] = out.Exception.Class, clean(out.Exception.Message, limits.ReasonBytes)
 		}

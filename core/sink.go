@@ -16,6 +16,7 @@ import (
 // POSIX error numbers of replies that are no refusal by the pin table.
 const (
 	errnoIO    = 5
+	errnoNOMEM = 12
 	errnoACCES = 13
 	errnoINVAL = 22
 )
@@ -78,13 +79,20 @@ func (s *sink) Call(ctx context.Context, call hw.Call) hw.Reply {
 	case hw.OpPinToggle:
 		e, err := t.Toggle(s.caller, h)
 		return s.driven(e, err)
-	case hw.OpPinIRQ:
-		return s.reply(0, s.c.arm(s, h, hw.Edges(clampByte(call.A))))
+	case hw.OpPinIRQ, hw.OpTimer, hw.OpUARTIRQ:
+		return s.reply(0, s.c.arm(s, call))
 	case hw.OpADCRead:
 		raw, uv, err := t.ReadADC(s.caller, h)
 		r := s.reply(int64(raw), err)
 		r.Extra = uv
 		return r
+	case hw.OpPWM, hw.OpPulse, hw.OpBitstream, hw.OpDHT, hw.OpOneWire, hw.OpBusOpen, hw.OpBusClose, hw.OpI2C, hw.OpI2CScan, hw.OpSPI,
+		hw.OpUARTWrite, hw.OpUARTRead, hw.OpUARTAny, hw.OpCountOpen, hw.OpCount, hw.OpNetwork:
+		return s.bus(ctx, call)
+	case hw.OpFile:
+		return s.c.cfg.Flash.Call(rightsOf(s.caller), call)
+	case hw.OpFlush: // the executor holds back what follows a posted call that failed, so there is nothing left to tell
+		return hw.Reply{}
 	case hw.OpEvent:
 		return s.event(call)
 	case hw.OpBoardCall:
@@ -126,6 +134,18 @@ func (s *sink) driven(e pin.Effect, err error) hw.Reply {
 	}
 	s.effect(e)
 	return hw.Reply{Value: int64(e.To)}
+}
+
+// bus hands a call to the guard of the buses.
+func (s *sink) bus(ctx context.Context, call hw.Call) hw.Reply {
+	r, e, err := s.c.cfg.Bus.Call(ctx, s.caller, call)
+	if e != nil {
+		s.effect(*e)
+	}
+	if err != nil {
+		return s.reply(0, err)
+	}
+	return r
 }
 
 // effect keeps a change of an output; the nested sink of a board function hands it on to the code that called it.

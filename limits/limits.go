@@ -21,6 +21,9 @@ const (
 	SessionNameBytes   = 64
 	EffectsKept        = 64
 	EdgeQueue          = 64
+	Timers             = 32 // of the machine
+	TimerLeast         = time.Millisecond
+	TimerLongest       = 24 * time.Hour
 )
 
 // Bounds on messages.
@@ -78,6 +81,10 @@ const (
 	HeartbeatSilence  = 2 * time.Second
 	VMStartTimeout    = 30 * time.Second
 	FrameBytes        = 128 << 10
+	RingBytes         = 256 << 10 // a power of two
+	PostedCalls       = 256
+	RingPause         = 100 * time.Microsecond
+	VainWakes         = 64
 	VMOpenFiles       = 32
 	FlashBytes        = 4 << 20 // all files in /flash
 	FlashFiles        = 512

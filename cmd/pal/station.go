@@ -17,11 +17,13 @@ import (
 
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/board/sim"
+	"github.com/pal-terminal/pal/bus"
 	"github.com/pal-terminal/pal/client"
 	"github.com/pal-terminal/pal/cmd/pal/internal/state"
 	"github.com/pal-terminal/pal/config"
 	"github.com/pal-terminal/pal/core"
 	"github.com/pal-terminal/pal/events"
+	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
@@ -47,6 +49,8 @@ type station struct {
 	board  *board.Description
 	driver board.Driver
 	table  *pin.Table
+	gate   *bus.Gate
+	files  *flash.Store
 	pool   *vm.Pool
 	agent  *vm.Machine
 	core   *core.Core
@@ -149,9 +153,13 @@ func (s *station) openDoor(context.Context) (err error) {
 	if s.table, err = pin.New(s.board, s.driver, pin.Options{Log: s.log, OnEvent: ring.Pin}); err != nil {
 		return err
 	}
+	s.gate = bus.New(s.board, s.driver, s.table, bus.Options{Log: s.log, OnEvent: ring.Bus})
+	if s.files, err = flash.Open(filepath.Join(s.cfg.State, "flash")); err != nil {
+		return err
+	}
 	s.agent = s.pool.Executor(core.MachineAgent)
 	cfg := core.Config{
-		Terminal: s.cfg.Name, Product: product(), Board: s.board, Table: s.table, Agent: s.agent,
+		Terminal: s.cfg.Name, Product: product(), Board: s.board, Table: s.table, Bus: s.gate, Flash: s.files, Agent: s.agent,
 		Machines: s.machines, Identity: s.store, Events: ring, Log: s.log,
 	}
 	cfg.Memory = func() int64 { return vm.ResidentBytes(os.Getpid()) }
@@ -274,6 +282,12 @@ func (s *station) end(ctx context.Context) error {
 	}
 	if s.pool != nil {
 		errs = append(errs, s.pool.Close())
+	}
+	if s.gate != nil {
+		errs = append(errs, s.gate.Close())
+	}
+	if s.files != nil {
+		errs = append(errs, s.files.Close())
 	}
 	if s.driver != nil {
 		errs = append(errs, s.driver.Close())

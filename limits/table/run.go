@@ -20,6 +20,9 @@ func running() []Bound {
 		size("SessionNameBytes", limits.SessionNameBytes, "a name, not a document", "too_large"),
 		count("EffectsKept", limits.EffectsKept, "effects", "a program can toggle a pin many thousand times", "effects_count counts all, the list has the first"),
 		count("EdgeQueue", limits.EdgeQueue, "edges", "a bouncing button must not fill memory while the machine is busy", "further edges are lost and counted"),
+		count("Timers", limits.Timers, "timers", "a machine with more has lost count; each wakes the guard", "full, OSError in Python"),
+		span("TimerLeast", limits.TimerLeast, "MicroPython's finest timer; finer ones would keep the guard busy", "OSError in Python; one-shot timers wait this long"),
+		span("TimerLongest", limits.TimerLongest, "a machine seldom lives longer, and no arithmetic overflows", "OSError in Python"),
 	}
 }
 

@@ -15,8 +15,10 @@ import (
 
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/board/sim"
+	"github.com/pal-terminal/pal/bus"
 	"github.com/pal-terminal/pal/core"
 	"github.com/pal-terminal/pal/events"
+	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/pin"
@@ -31,6 +33,7 @@ import (
 type Terminal struct {
 	Core     *core.Core
 	Table    *pin.Table
+	Flash    *flash.Store
 	Sim      board.Simulator
 	Pool     *vm.Pool
 	Identity *identity.Store
@@ -65,6 +68,10 @@ func Start(t testing.TB, desc *board.Description) *Terminal {
 	if x.Table, err = pin.New(desc, driver, pin.Options{OnEvent: ring.Pin, Log: log}); err != nil {
 		t.Fatalf("pin table: %v", err)
 	}
+	gate := bus.New(desc, driver, x.Table, bus.Options{Log: log, OnEvent: ring.Bus})
+	if x.Flash, err = flash.Open(t.TempDir()); err != nil {
+		t.Fatalf("files: %v", err)
+	}
 	ready := make(chan struct{})
 	x.Pool, err = vm.NewPool(vm.Config{
 		Command: []string{palbin.Build(t), "vm"}, CacheDir: CacheDir(t), Board: desc.Name, Version: "test", Log: log,
@@ -75,7 +82,7 @@ func Start(t testing.TB, desc *board.Description) *Terminal {
 	}
 	agent := x.Pool.Executor(core.MachineAgent)
 	cfg := core.Config{
-		Terminal: Name, Product: "pal test", Board: desc, Table: x.Table, Agent: agent, Sim: driver,
+		Terminal: Name, Product: "pal test", Board: desc, Table: x.Table, Bus: gate, Flash: x.Flash, Agent: agent, Sim: driver,
 		Identity: x.Identity, Events: ring, Log: log,
 	}
 	if desc.Mode == board.ModeEngineering {
@@ -88,7 +95,7 @@ func Start(t testing.TB, desc *board.Description) *Terminal {
 	t.Cleanup(func() {
 		ctx, done := context.WithTimeout(context.Background(), 10*time.Second)
 		defer done()
-		if err := errors.Join(x.Core.Close(ctx), x.Pool.Close(), driver.Close()); err != nil {
+		if err := errors.Join(x.Core.Close(ctx), x.Pool.Close(), gate.Close(), driver.Close(), x.Flash.Close()); err != nil {
 			t.Errorf("end terminal: %v", err)
 		}
 	})
