@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -18,6 +19,7 @@ const (
 	maxHostArgs       = 8
 	errnoEINVAL       = 22
 	errnoENODEV       = 19
+	errnoEIO          = 5
 )
 
 // hostFunction is one function that the guest library may call. call gets exactly args records; what it returns is the
@@ -30,7 +32,9 @@ type hostFunction struct {
 }
 
 // hostFunctions is every way from the guest into the host. The order does not matter; the list is read-only.
-var hostFunctions = [...]hostFunction{
+var hostFunctions = slices.Concat(ownFunctions, busFunctions)
+
+var ownFunctions = []hostFunction{
 	// Hardware.
 	{name: "pin_open", args: 1, call: func(m *machine, a []record) record { return m.open(hw.OpPinOpen, a[0]) }},
 	{name: "pin_mode", args: 4, call: func(m *machine, a []record) record {
@@ -200,22 +204,6 @@ func (m *machine) wallClock(a []record) record {
 	return integer(int64(m.wall.Nanosecond()))
 }
 
-func (m *machine) takeEdge(_ []record) record {
-	if !m.inGuest || m.masked || !m.nextEdge() {
-		m.scheduled, m.kicked = false, false
-		return integer(-1)
-	}
-	return integer(int64(m.edge.Pin))
-}
-
-// handlersBroke says that running the handlers ended early: by an interrupt (1), which is meant for the program and is raised
-// again there, or for want of memory (0). What waits is run the next time.
-func (m *machine) handlersBroke(a []record) record {
-	m.scheduled = false
-	m.wanted = m.wanted || a[0].number() != 0
-	return null
-}
-
 // keepOpen notes where the engine keeps the descriptor of one of the three standard streams: in the second word of its object.
 func (m *machine) keepOpen(a []record) record {
 	s := openStream{at: uint32(a[0].number()) + 4, fd: uint32(a[1].number())}
@@ -231,14 +219,6 @@ func (m *machine) openStreams() {
 	for _, s := range m.streams {
 		m.eng.mem.WriteUint32Le(s.at, s.fd)
 	}
-}
-
-// maskHandlers holds handlers back (1) or lets them run (0) and answers whether they were held before.
-func (m *machine) maskHandlers(a []record) record {
-	was := m.masked
-	m.masked = a[0].number() != 0
-	m.scheduleHandlers()
-	return flag(was)
 }
 
 // randomHex answers n bytes of system randomness, n at most 256, in hexadecimal.

@@ -67,7 +67,8 @@ func (m *machine) run(r frame.Run) error {
 	job := &r.Job
 	m.seq, m.kind, m.running, m.wanted, m.answered = r.Seq, job.Kind, true, false, false
 	m.outcome = hw.Outcome{}
-	m.edgeFirst, m.edgeCount, m.scheduled, m.masked, m.kicked = 0, 0, false, false, false
+	m.edges.reset()
+	m.scheduled, m.masked, m.kicked = false, false, false
 	m.reopen()
 	m.stdout.reset(job.MaxOutput)
 	m.stderr.reset(job.MaxOutput)
@@ -129,7 +130,7 @@ func (m *machine) drive(kind hw.JobKind, job *hw.Job) error {
 	if job.Eval {
 		flags |= flagEval
 	}
-	edge := int64(job.Edge.Pin)
+	edge := edgeKey(job.Edge.Source, job.Edge.Pin)
 	m.edge = job.Edge
 	const n = 7
 	params, err := m.eng.alloc(m.ctx, (n+1)*recordBytes)

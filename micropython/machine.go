@@ -59,15 +59,15 @@ type machine struct {
 	answered  bool // the driver reported the job's end
 	wornOut   bool // the heap stays full whatever is forgotten: the machine ends after this job
 
-	edges     [limits.EdgeQueue]hw.Edge
-	edgeFirst int
-	edgeCount int
-	edgeLost  uint32
+	edges     edgeQueue
 	edge      hw.Edge // the one whose handler runs
 	wall      time.Time
 	scheduled bool
 	masked    bool // machine.disable_irq
 	kicked    bool // callbacks of micropython.schedule wait
+
+	buffers bufferTypes
+	scratch []byte // data of a call that is put together, reused
 }
 
 // openStream is a standard stream's descriptor in the engine's memory.
@@ -299,50 +299,9 @@ func (m *machine) sleep(until time.Duration) bool {
 			m.attention = false
 			return true
 		}
-		if m.edgeCount > 0 && !m.scheduled && !m.masked {
+		if m.edges.count > 0 && !m.scheduled && !m.masked {
 			m.scheduleHandlers()
 			return true
 		}
 	}
-}
-
-// queueEdge keeps an edge for the running job. Past the end of the queue, and when no job runs, it is counted and the count
-// told with the next one.
-func (m *machine) queueEdge(e hw.Edge) {
-	if !m.running || m.edgeCount == len(m.edges) {
-		m.edgeLost += 1 + e.Lost
-		return
-	}
-	e.Lost += m.edgeLost
-	m.edgeLost = 0
-	m.edges[(m.edgeFirst+m.edgeCount)%len(m.edges)] = e
-	m.edgeCount++
-}
-
-// scheduleHandlers asks the engine to run the handlers between two bytecodes. Programs have no way to the engine's queue but
-// by forcing one (micropython.schedule as they know it is the library's); who fills it has forfeited the machine.
-func (m *machine) scheduleHandlers() {
-	if m.scheduled || !m.inGuest || !m.kicked && (m.edgeCount == 0 || m.masked) {
-		return
-	}
-	const pythonNone = 3 // any small integer serves as argument; this is 1
-	m.eng.args[0], m.eng.args[1] = uint64(m.drain), pythonNone
-	if err := m.eng.schedule.CallWithStack(m.ctx, m.eng.args[:]); err != nil {
-		panic(fatal{"schedule interrupt handlers: " + err.Error()})
-	}
-	if m.eng.unwinding.Get() != 0 {
-		panic(fatal{"the program filled the engine's callback queue"})
-	}
-	m.scheduled = true
-}
-
-// nextEdge takes the oldest edge out of the queue.
-func (m *machine) nextEdge() bool {
-	if m.edgeCount == 0 {
-		return false
-	}
-	m.edge = m.edges[m.edgeFirst]
-	m.edgeFirst = (m.edgeFirst + 1) % len(m.edges)
-	m.edgeCount--
-	return true
 }
