@@ -1,6 +1,17 @@
-# asyncio for a machine without a JavaScript event loop: tasks live inside run(). The surface is MicroPython's asyncio.
-import time
-from time import ticks_add, ticks_diff, ticks_ms
+# asyncio as MicroPython documents it, on the host's real waits. Tasks, their queue, gather, wait_for, Event, Lock and
+# ThreadSafeFlag are the engine's own, frozen beside a loop that only a JavaScript host could turn. The loop is here, and is
+# what they find as asyncio.core; cur_task, _task_queue and _io_queue are names that they and the engine's Task read.
+#
+# A task's state: True runs, nobody waits; a queue (or, from gather, a function) runs, somebody waits; None ended, nobody
+# asked; False ended, somebody asked. Its data: None; what it waits in, which has remove(task); what is to be thrown into it;
+# when it has ended, how.
+import select, sys, _pal
+from time import ticks_ms as ticks, ticks_add, ticks_diff
+from _asyncio import Task, TaskQueue
+
+__path__ = ".frozen/asyncio"
+__version__ = (3, 0, 0)
+core = sys.modules["asyncio.core"] = sys.modules[__name__]
 
 
 class CancelledError(BaseException):
@@ -11,85 +22,10 @@ class TimeoutError(Exception):
     pass
 
 
-_queue = []  # (due, sequence, task), sorted; short, so that a list is quicker than a heap
-_current = None
-_sequence = 0
-
-
-class Task:
-    def __init__(self, coro):
-        self.coro = coro
-        self.result = None
-        self.error = None
-        self.state = 0  # 0 runs, 1 has ended
-        self.waiters = []
-        self.blocker = None  # list of waiters that this task stands in
-        self.cancelling = False
-        self.told = False  # somebody has seen the error
-
-    def done(self):
-        return self.state == 1
-
-    def cancelled(self):
-        return self.state == 1 and isinstance(self.error, CancelledError)
-
-    def cancel(self):
-        if self.state == 1 or self is _current:
-            if self is _current:
-                raise RuntimeError("can't cancel self")
-            return False
-        self.cancelling = True
-        _wake(self)
-        return True
-
-    def __iter__(self):
-        # await task
-        self.told = True
-        if self.state == 0:
-            yield from _block(self.waiters)
-        if self.error is not None:
-            raise self.error
-        return self.result
-
-    __await__ = __iter__
-
-
-def _push(task, due):
-    global _sequence
-    _sequence += 1
-    at = len(_queue)
-    while at and ticks_diff(_queue[at - 1][0], due) > 0:
-        at -= 1
-    _queue.insert(at, (due, _sequence, task))
-
-
-def _wake(task):
-    # Make a sleeping or blocked task run next.
-    if task.blocker is not None:
-        if task in task.blocker:
-            task.blocker.remove(task)
-        task.blocker = None
-    else:
-        for k in range(len(_queue)):
-            if _queue[k][2] is task:
-                del _queue[k]
-                break
-    _push(task, ticks_ms())
-
-
-def _block(waiters):
-    # Stand in a queue until somebody wakes this task.
-    task = _current
-    task.blocker = waiters
-    waiters.append(task)
-    yield _block
-
-
 class _Sleep:
-    # An awaitable that needs no generator: one turn of the loop, then the end.
+    # An awaitable that needs no generator, and may be a task of its own all the same.
     def __init__(self, ms):
         self.ms = ms
-        self.slept = False
 
     def __iter__(self):
         return self
@@ -97,16 +33,15 @@ class _Sleep:
     __await__ = __iter__
 
     def __next__(self):
-        if self.slept:
+        if self.ms is None:
             raise StopIteration
-        self.slept = True
-        _push(_current, ticks_add(ticks_ms(), self.ms))
-        return _block
+        _task_queue.push(cur_task, ticks_add(ticks(), self.ms))
+        self.ms = None
 
-    def send(self, value):
-        return self.__next__()
+    def send(self, _):
+        self.__next__()
 
-    def throw(self, e):
+    def throw(self, e, *rest):
         raise e
 
     def close(self):
@@ -114,100 +49,183 @@ class _Sleep:
 
 
 def sleep_ms(ms):
-    return _Sleep(ms if ms > 0 else 0)
+    return _Sleep(max(0, ms))
 
 
 def sleep(seconds):
-    return sleep_ms(int(seconds * 1000))
+    return _Sleep(max(0, int(seconds * 1000)))
+
+
+class _IOQueue:
+    # The streams that tasks wait for. Whatever an interrupt handler does ends the loop's wait; other streams are looked at
+    # every few milliseconds.
+    def __init__(self):
+        self.map = {}  # id of a stream: the stream, the task that reads, the task that writes
+        self.pause = 1
+
+    def _enqueue(self, stream, way):
+        entry = self.map.get(id(stream))
+        if entry is None:
+            select.check(stream)
+            entry = self.map[id(stream)] = [stream, None, None]
+        if entry[way] is not None:
+            raise RuntimeError("two tasks wait for one stream")
+        entry[way] = cur_task
+        cur_task.data = self
+        self.pause = 1
+
+    def queue_read(self, stream):
+        self._enqueue(stream, 1)
+
+    def queue_write(self, stream):
+        self._enqueue(stream, 2)
+
+    def _give(self, key, way):
+        entry = self.map[key]
+        task = entry[way]
+        entry[way] = None
+        if entry[1] is entry[2]:  # neither
+            del self.map[key]
+        return task
+
+    def remove(self, task):
+        for key, entry in list(self.map.items()):
+            for way in (1, 2):
+                if entry[way] is task:
+                    self._give(key, way)
+
+    def ready(self):
+        # Wake the tasks whose streams are ready; answers for how long at most to wait before looking again, 0 when one was.
+        ms = 60000
+        for key, entry in list(self.map.items()):
+            want = (entry[1] is not None) * 1 | (entry[2] is not None) * 4
+            got = select.state(entry[0], want)
+            if got & ~4 and entry[1]:
+                _task_queue.push(self._give(key, 1))
+                ms = 0
+            if got & ~1 and entry[2]:
+                _task_queue.push(self._give(key, 2))
+                ms = 0
+            if ms and not isinstance(entry[0], ThreadSafeFlag):
+                ms = self.pause
+        if ms == self.pause < 8:
+            self.pause *= 2
+        return ms
 
 
 def create_task(coro):
     if not hasattr(coro, "send"):
         raise TypeError("coroutine expected")
-    task = Task(coro)
-    _push(task, ticks_ms())
+    _fresh()
+    task = Task(coro, globals())
+    _task_queue.push(task)
     return task
 
 
+def _promote_to_task(awaitable):
+    return awaitable if isinstance(awaitable, Task) else create_task(awaitable)
+
+
 def current_task():
-    if _current is None:
+    if cur_task is None:
         raise RuntimeError("no running event loop")
-    return _current
+    return cur_task
 
 
-def _step(task):
-    global _current
-    _current = task
-    try:
-        if task.cancelling:
-            task.cancelling = False
-            task.coro.throw(CancelledError())
+def _due():
+    # Wait for the next task that can go on; None when none ever can.
+    while True:
+        ms = _io_queue.ready() if _io_queue.map else 60000
+        task = _task_queue.peek()
+        if task:
+            ms = min(ms, ticks_diff(task.ph_key, ticks()))
+            if ms <= 0:
+                return _task_queue.pop()
+        elif not _io_queue.map:
+            return None
+        if ms > 0:
+            _pal.wait(_pal.deadline(ms * 1000.0))
+
+
+def _ended(task, how):
+    waiting = task.state
+    if waiting is True:
+        task.state = None
+        if not isinstance(how, (CancelledError, StopIteration)):
+            _task_queue.push(task)  # somebody may still ask before its turn comes
+    else:
+        task.state = False
+        if callable(waiting):
+            waiting(task, how)
         else:
-            task.coro.send(None)
-        return
-    except StopIteration as e:
-        task.result = e.value
-    except (CancelledError, Exception) as e:
-        task.error = e
+            while waiting.peek():
+                _task_queue.push(waiting.pop())
+    task.data = how  # last: push() clears it
+
+
+def run_until_complete(main=None):
+    global cur_task
+    if cur_task is not None:
+        raise RuntimeError("asyncio.run() cannot be called from a running event loop")
+    _fresh()
+    if main is not None:
+        main = _promote_to_task(main)
+    clean = False
+    try:
+        while True:
+            task = _due()
+            if task is None:
+                clean = True
+                return
+            if not task.state:  # it has ended, and nobody has asked how
+                if task.state is None:
+                    Loop.call_exception_handler({"message": "Task exception wasn't retrieved", "exception": task.data, "future": task})
+                continue
+            cur_task = task
+            try:
+                throw = task.data
+                if throw:
+                    task.data = None
+                    task.coro.throw(throw)
+                else:
+                    task.coro.send(None)
+            except (CancelledError, Exception) as how:
+                cur_task = None
+                if task is main:
+                    clean = True
+                    if isinstance(how, StopIteration):
+                        return how.value
+                    raise
+                _ended(task, how)
     finally:
-        _current = None
-    task.state = 1
-    if task.waiters:
-        task.told = True
-    while task.waiters:
-        _wake(task.waiters[0])
-    if task.error is not None and not task.told and not isinstance(task.error, CancelledError):
-        Loop.call_exception_handler({"message": "Task exception wasn't retrieved", "exception": task.error, "future": task})
-
-
-def _turn(main):
-    while main.state == 0:
-        if not _queue:
-            raise RuntimeError("every task waits for another")
-        due, _, task = _queue[0]
-        wait = ticks_diff(due, ticks_ms())
-        if wait > 0:
-            time.sleep_ms(wait)
-            continue
-        del _queue[0]
-        _step(task)
+        cur_task = None
+        if not clean:  # an interrupt, sys.exit(), no memory: nothing of this goes on
+            _reset()
 
 
 def run(coro):
-    """Run coro to its end and answer its value; tasks that are left over end with it."""
-    if _current is not None:
-        raise RuntimeError("run() within run()")
-    main = create_task(coro)
-    main.told = True
-    try:
-        _turn(main)
-    finally:
-        del _queue[:]
-    if main.error is not None:
-        raise main.error
-    return main.result
+    """Run coro to its end and answer its value. Tasks that are left over go on with the next run() of the same program."""
+    return run_until_complete(create_task(coro))
 
 
 class Loop:
     _handler = None
-    _stop = None
+    _stopper = None
 
-    def create_task(coro):
-        return create_task(coro)
-
-    def run_until_complete(coro):
-        return run(coro)
+    create_task = create_task
+    run_until_complete = run_until_complete
 
     def run_forever():
         async def forever():
-            Loop._stop = Event()
-            await Loop._stop.wait()
+            Loop._stopper = Event()
+            await Loop._stopper.wait()
 
         run(forever())
+        Loop._stopper = None
 
     def stop():
-        if Loop._stop is not None:
-            Loop._stop.set()
+        if Loop._stopper:
+            Loop._stopper.set()
 
     def close():
         pass
@@ -219,8 +237,6 @@ class Loop:
         return Loop._handler
 
     def default_exception_handler(loop, context):
-        import sys
-
         print(context["message"], file=sys.stderr)
         print("future:", context["future"], "coro=", context["future"].coro, file=sys.stderr)
         sys.print_exception(context["exception"], sys.stderr)
@@ -229,195 +245,45 @@ class Loop:
         (Loop._handler or Loop.default_exception_handler)(Loop, context)
 
 
-def get_event_loop():
+def get_event_loop(*_):
     return Loop
+
+
+get_running_loop = get_event_loop
 
 
 def new_event_loop():
-    global _current
-    del _queue[:]
-    _current = None
-    Loop._handler = None
+    _reset()
     return Loop
 
 
-async def wait_for(awaitable, timeout, sleep=sleep):
-    if timeout is None:
-        return await awaitable
-    task = awaitable if isinstance(awaitable, Task) else create_task(awaitable)
-    late = False
-
-    async def watch():
-        nonlocal late
-        await sleep(timeout)
-        late = True
-        task.cancel()
-
-    watcher = create_task(watch())
-    try:
-        return await task
-    except CancelledError:
-        if late:
-            raise TimeoutError
-        task.cancel()
-        raise
-    finally:
-        if not watcher.done():
-            watcher.cancel()
+def _reset():
+    global cur_task, _task_queue, _io_queue, _job
+    cur_task = None
+    _task_queue = TaskQueue()
+    _io_queue = _IOQueue()
+    _job = _pal.job()
+    Loop._handler = Loop._stopper = None
 
 
-def wait_for_ms(awaitable, timeout):
-    return wait_for(awaitable, timeout, sleep_ms)
+def _fresh():
+    # What another program left does not go on in this one.
+    if _job != _pal.job():
+        _reset()
 
 
-async def gather(*awaitables, return_exceptions=False):
-    tasks = [a if isinstance(a, Task) else create_task(a) for a in awaitables]
-    results = []
-    try:
-        for task in tasks:
-            try:
-                results.append(await task)
-            except Exception as e:
-                if not return_exceptions:
-                    raise
-                results.append(e)
-            except CancelledError as e:
-                if not (return_exceptions and task.cancelled()):
-                    raise
-                results.append(e)
-    except CancelledError:
-        for task in tasks:
-            task.cancel()
-        raise
-    finally:
-        for task in tasks:
-            task.told = True
-    return results
+_reset()
+
+from asyncio.event import Event, ThreadSafeFlag
+from asyncio.funcs import gather, wait_for, wait_for_ms
+from asyncio.lock import Lock
 
 
-class Event:
-    def __init__(self):
-        self.state = False
-        self.waiters = []
-
-    def is_set(self):
-        return self.state
-
-    def set(self):
-        self.state = True
-        while self.waiters:
-            _wake(self.waiters[0])
-
-    def clear(self):
-        self.state = False
-
-    async def wait(self):
-        if not self.state:
-            await _Blocked(self.waiters)
-        return True
-
-
-class ThreadSafeFlag:
-    """A flag that an interrupt handler may set; one task waits for it."""
-
-    def __init__(self):
-        self.state = False
-
-    def set(self):
-        self.state = True
-
-    def clear(self):
-        self.state = False
-
-    async def wait(self):
-        while not self.state:
-            await sleep_ms(1)
-        self.state = False
-
-
-class _Blocked:
-    def __init__(self, waiters):
-        self.waiters = waiters
-
-    def __iter__(self):
-        return _block(self.waiters)
-
-    __await__ = __iter__
-
-
-class Lock:
-    def __init__(self):
-        self.held = False
-        self.waiters = []
-
-    def locked(self):
-        return self.held
-
-    def release(self):
-        if not self.held:
-            raise RuntimeError("Lock not acquired")
-        self.held = False
-        if self.waiters:
-            _wake(self.waiters[0])
-
-    async def acquire(self):
-        while self.held:
-            await _Blocked(self.waiters)
-        self.held = True
-        return True
-
-    async def __aenter__(self):
-        return await self.acquire()
-
-    async def __aexit__(self, *exc):
-        self.release()
-
-
-class Queue:
-    def __init__(self, maxsize=0):
-        self.maxsize = maxsize
-        self.items = []
-        self.getters = []
-        self.putters = []
-
-    def qsize(self):
-        return len(self.items)
-
-    def empty(self):
-        return not self.items
-
-    def full(self):
-        return 0 < self.maxsize <= len(self.items)
-
-    def put_nowait(self, item):
-        if self.full():
-            raise QueueFull
-        self.items.append(item)
-        if self.getters:
-            _wake(self.getters[0])
-
-    def get_nowait(self):
-        if not self.items:
-            raise QueueEmpty
-        item = self.items.pop(0)
-        if self.putters:
-            _wake(self.putters[0])
-        return item
-
-    async def put(self, item):
-        while self.full():
-            await _Blocked(self.putters)
-        self.put_nowait(item)
-
-    async def get(self):
-        while not self.items:
-            await _Blocked(self.getters)
-        return self.get_nowait()
-
-
-class QueueEmpty(Exception):
-    pass
-
-
-class QueueFull(Exception):
-    pass
+def __getattr__(name):
+    if name in ("Stream", "StreamReader", "StreamWriter", "open_connection", "start_server"):
+        import _streams as module
+    elif name in ("Queue", "QueueEmpty", "QueueFull"):
+        import _queue as module
+    else:
+        raise AttributeError(name)
+    return getattr(module, name)

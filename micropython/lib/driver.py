@@ -55,7 +55,7 @@ for fd, file in enumerate((sys.stdin, sys.stdout, sys.stderr)):
 modules["micropython"] = _micropython
 del modules["_sys"], modules["_builtin"], modules["_micropython"]
 for name in ("array", "binascii", "collections", "errno", "hashlib", "heapq", "io", "json", "machine", "os", "random",
-             "re", "select", "struct", "time", "zlib"):
+             "re", "struct", "time", "zlib"):
     try:
         modules["u" + name] = __import__(name)
     except ImportError:

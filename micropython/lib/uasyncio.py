@@ -1,2 +1,6 @@
 # The older name.
-from asyncio import *
+import asyncio
+
+
+def __getattr__(name):
+    return getattr(asyncio, name)
