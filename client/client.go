@@ -189,7 +189,7 @@ func (c *Client) last(typ string, waiting *call) (protocol.Answer, error) {
 func (c *Client) send(ctx context.Context, typ string, body any, waiting *call) (id string, err error) {
 	id = c.prefix + strconv.FormatUint(c.count.Add(1), 10)
 	waiting.answer = make(chan protocol.Answer, 1)
-	message, err := protocol.EncodeRequest(typ, &id, body)
+	message, err := EncodeRequest(typ, &id, body)
 	if err != nil {
 		return id, err
 	}
@@ -250,7 +250,7 @@ func (c *Client) read() {
 		message, err := c.conn.Read(c.life)
 		if err == nil {
 			var answer protocol.Answer
-			if answer, err = protocol.DecodeAnswer(message); err == nil {
+			if answer, err = DecodeAnswer(message); err == nil {
 				c.route(answer)
 				continue
 			}

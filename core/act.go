@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/pal-terminal/pal/answers"
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
@@ -174,7 +175,7 @@ func (c *Core) reset(k *conn, w *who, req *protocol.Request) {
 		if err != nil {
 			a = protocol.Refuse(req.ID, err)
 		}
-		c.deliver(k, entry, write(a))
+		c.deliver(k, entry, answers.Write(a))
 	}}
 	c.post(func() { c.queue.reset(c, r) })
 }

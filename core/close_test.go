@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	wire "github.com/pal-terminal/pal/client"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/hw/hwtest"
 	"github.com/pal-terminal/pal/identity"
@@ -244,7 +245,7 @@ func hammerOne(t *testing.T, c *client, dice *rand.Rand, bodies []string) {
 		if err != nil {
 			break
 		}
-		a, err := protocol.DecodeAnswer(m)
+		a, err := wire.DecodeAnswer(m)
 		if err != nil {
 			t.Errorf("answer %s: %v", m, err)
 			continue

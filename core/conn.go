@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pal-terminal/pal/answers"
 	"github.com/pal-terminal/pal/events"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
@@ -272,7 +273,7 @@ func (k *conn) write(ctx context.Context, m outgoing, log *events.Reader) *event
 func (k *conn) writeEvent(ctx context.Context, log *events.Reader) bool {
 	ev, ok := log.Next()
 	if ok {
-		k.writeBytes(ctx, encode(ev))
+		k.writeBytes(ctx, answers.Encode(ev))
 	}
 	return ok
 }
@@ -348,7 +349,7 @@ func (c *Core) Serve(ctx context.Context, link Link, p Peer) error {
 		c.slots.release(k)
 		wctx, done := context.WithTimeout(ctx, limits.ConnWriteTimeout)
 		defer done()
-		return errors.Join(err, link.Write(wctx, encode(protocol.Refuse(nil, err))), link.Close(err.Error()))
+		return errors.Join(err, link.Write(wctx, answers.Encode(protocol.Refuse(nil, err))), link.Close(err.Error()))
 	}
 	var writer sync.WaitGroup
 	writer.Go(func() { k.writeLoop(ctx) })
@@ -434,16 +435,7 @@ func (k *conn) readLoop(ctx context.Context) error {
 }
 
 // answer encodes and queues an answer from the connection's own read loop.
-func (k *conn) answer(a protocol.Answer) { k.sendWait(outgoing{message: encode(a)}) }
-
-// encode never fails: what cannot be encoded is answered as an error, which always can.
-func encode(a protocol.Answer) []byte {
-	raw, err := protocol.Encode(a)
-	if err != nil {
-		raw, _ = protocol.Encode(protocol.Refuse(a.Head().ID, fmt.Errorf("encode answer: %w", err)))
-	}
-	return raw
-}
+func (k *conn) answer(a protocol.Answer) { k.sendWait(outgoing{message: answers.Encode(a)}) }
 
 // revoked ends whatever an identity that is no longer valid has here: connections, programs, interrupts, names.
 func (c *Core) revoked(name string) {

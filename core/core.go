@@ -28,6 +28,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pal-terminal/pal/answers"
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/bus"
 	"github.com/pal-terminal/pal/events"
@@ -81,9 +82,9 @@ type Core struct {
 	admission chan func() // everything that changes queue; see loop
 	work      chan func() // admission → runner; never full when admission sends, closed by it in the end
 	queue     queue       // owned by the admission goroutine
-	answers   answers     // has its own lock
-	slots     slots       // has its own lock
-	irqs      irqs        // has its own lock
+	answers   *answers.Store
+	slots     slots // has its own lock
+	irqs      irqs  // has its own lock
 
 	agent, board machine
 	functions    []byte // JSON list of the public functions of board.py's own machine; owned by the runner
@@ -123,12 +124,11 @@ func New(cfg Config) (*Core, error) {
 	}
 	c := &Core{
 		cfg: cfg, log: cfg.Log, bootID: hex.EncodeToString(id[:]), booted: time.Now(),
-		quiet: make(chan struct{}), ended: make(chan struct{}),
+		answers: answers.New(), quiet: make(chan struct{}), ended: make(chan struct{}),
 		admission: make(chan func(), limits.AdmissionQueue), work: make(chan func(), 1),
 		agent: machine{vm: cfg.Agent, label: MachineAgent}, board: machine{vm: cfg.BoardVM, label: MachineBoard},
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
-	c.answers.entries = map[answerKey]*answer{}
 	c.slots.conns = map[uint64]*conn{}
 	c.irqs.armed = map[armKey]*registration{}
 	c.queue.sessions.names = map[string][]session{}

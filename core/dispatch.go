@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pal-terminal/pal/answers"
 	"github.com/pal-terminal/pal/events"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
@@ -143,7 +144,7 @@ func (c *Core) hello(k *conn, req *protocol.Request, h *protocol.Hello) {
 
 // fetch repeats a stored answer as the answer to another request.
 func (c *Core) fetch(k *conn, w *who, req *protocol.Request, body *protocol.Target) {
-	stored, refusal := c.answers.fetch(answerKey{w.actor.Name, clientName(k, w), body.Target})
+	stored, refusal := c.answers.Fetch(answers.Key{Actor: w.actor.Name, Client: clientName(k, w), ID: body.Target})
 	if refusal != nil {
 		k.answer(protocol.Refuse(req.ID, refusal))
 		return
@@ -162,19 +163,19 @@ func (c *Core) once(k *conn, w *who, req *protocol.Request) {
 	if !proceed {
 		return
 	}
-	a := write(c.act(k, w, req))
-	c.answers.finish(entry, a.kept, a.keep, time.Now())
-	k.sendWait(outgoing{message: a.sent})
+	a := answers.Write(c.act(k, w, req))
+	c.answers.Finish(entry, a, time.Now())
+	k.sendWait(outgoing{message: a.Sent})
 }
 
 // remember starts to remember a request under its id. It reports false when the request was a repetition, which it has then
 // answered, or will.
-func (c *Core) remember(k *conn, w *who, req *protocol.Request) (*answer, bool) {
+func (c *Core) remember(k *conn, w *who, req *protocol.Request) (*answers.Entry, bool) {
 	if req.ID == nil {
 		return nil, true
 	}
-	key := answerKey{w.actor.Name, clientName(k, w), *req.ID}
-	entry, body, refusal := c.answers.begin(key, req.Hash, time.Now(), func(m []byte) { k.send(outgoing{message: m}) })
+	key := answers.Key{Actor: w.actor.Name, Client: clientName(k, w), ID: *req.ID}
+	entry, body, refusal := c.answers.Begin(key, req.Hash, time.Now(), func(m []byte) { k.send(outgoing{message: m}) })
 	switch {
 	case refusal != nil:
 		k.answer(protocol.Refuse(req.ID, refusal))
@@ -201,5 +202,5 @@ func (c *Core) subscribe(k *conn, req *protocol.Request, s *protocol.Subscribe) 
 		r = c.cfg.Events.Reader(s.Events, s.Since)
 		ack.Seq = r.Seq
 	}
-	k.sendWait(outgoing{message: encode(ack), reader: r})
+	k.sendWait(outgoing{message: answers.Encode(ack), reader: r})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/board"
+	wire "github.com/pal-terminal/pal/client"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/protocol"
 )
@@ -96,7 +97,7 @@ func (r *rig) answersOnce(c *client, line string) bool {
 		case err != nil:
 			return false
 		}
-		a, err := protocol.DecodeAnswer(m)
+		a, err := wire.DecodeAnswer(m)
 		if err != nil {
 			r.t.Errorf("message %q: answer %s: %v", line, m, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pal-terminal/pal/answers"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
@@ -17,7 +18,7 @@ type job struct {
 	who      *who
 	req      *protocol.Request
 	exec     *protocol.Exec
-	entry    *answer // nil without an id
+	entry    *answers.Entry // nil without an id
 	trace    string
 	run      uint64
 	session  string   // as the client named it
@@ -234,14 +235,14 @@ func (q *queue) close(c *Core) {
 func (c *Core) refuse(j *job, err *protocol.Error) {
 	r := protocol.Refuse(j.req.ID, err)
 	r.Session, r.Trace, r.Meta = j.session, j.trace, j.req.Meta
-	c.deliver(j.conn, j.entry, write(r))
+	c.deliver(j.conn, j.entry, answers.Write(r))
 	j.cancel(nil)
 }
 
 // deliver remembers and sends an answer. It does not wait.
-func (c *Core) deliver(k *conn, entry *answer, w written) {
-	c.answers.finish(entry, w.kept, w.keep, time.Now())
-	k.send(outgoing{message: w.sent})
+func (c *Core) deliver(k *conn, entry *answers.Entry, w answers.Written) {
+	c.answers.Finish(entry, w, time.Now())
+	k.send(outgoing{message: w.Sent})
 }
 
 // sessions names the namespaces of each actor. A name that was forgotten gets another namespace when it comes again, so that

@@ -15,6 +15,7 @@ import (
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/board/sim"
 	"github.com/pal-terminal/pal/bus"
+	wire "github.com/pal-terminal/pal/client"
 	"github.com/pal-terminal/pal/events"
 	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
@@ -228,7 +229,7 @@ func (c *client) send(message string) {
 // request sends a request with an id.
 func (c *client) request(typ, id string, body any) {
 	c.t.Helper()
-	raw, err := protocol.EncodeRequest(typ, &id, body)
+	raw, err := wire.EncodeRequest(typ, &id, body)
 	check(c.t, err)
 	c.send(string(raw))
 }
@@ -253,7 +254,7 @@ func (c *client) read() protocol.Answer {
 	if err != nil {
 		c.t.Fatalf("read: %v", err)
 	}
-	a, err := protocol.DecodeAnswer([]byte(m))
+	a, err := wire.DecodeAnswer([]byte(m))
 	check(c.t, err)
 	return a
 }

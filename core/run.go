@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/pal-terminal/pal/answers"
 	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
@@ -114,8 +115,8 @@ func (c *Core) runExec(j *job) {
 	c.gone(j.conn.id)
 	r := c.result(j, s, out, context.Cause(ctx), time.Since(start))
 	c.execs.Add(1)
-	a := write(r)
-	a.keep = a.keep || out.Started // what was done must not be done again, whatever came of it
+	a := answers.Write(r)
+	a.Keep = a.Keep || out.Started // what was done must not be done again, whatever came of it
 	// Answer and end are one step of admission: nothing that follows from the end (the next exec's output, the refusal of
 	// what was queued behind an error) can overtake the answer.
 	c.post(func() {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/pal-terminal/pal/answers"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
@@ -244,7 +245,7 @@ func (s *sink) stream(i, hold int) {
 		return
 	}
 	s.told[i] += len(part)
-	s.job.conn.trySend(encode(protocol.Output{
+	s.job.conn.trySend(answers.Encode(protocol.Output{
 		Header: protocol.NewHeader(s.job.req.ID, protocol.AnswerOutput), Stream: [2]string{"stdout", "stderr"}[i],
 		Data: protocol.Text(part), Seq: s.seq,
 	}))

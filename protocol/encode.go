@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -166,7 +167,7 @@ func GuestValue(raw []byte, limit int) (jsontext.Value, error) {
 	if len(raw) > limit {
 		return nil, tooLarge("the value", limit)
 	}
-	if err := checkText(raw, limits.JSONDepth-1); err != nil {
+	if err := CheckText(raw, limits.JSONDepth-1); err != nil {
 		return nil, &Error{Code: CodeBadJSON, Message: err.Error()}
 	}
 	v := jsontext.Value(bytes.Clone(raw))
@@ -193,5 +194,26 @@ func EventData(raw []byte) (jsontext.Value, error) {
 		return v, nil
 	default:
 		return jsontext.Value(`{"value":` + string(v) + `}`), nil
+	}
+}
+
+// CheckText refuses what is not one JSON value in UTF-8 without duplicate keys, nested at most depth deep. It does not
+// recurse, which readers after it do.
+func CheckText(text []byte, depth int) error {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text))
+	for {
+		_, n := dec.StackIndex(0)
+		done := dec.StackDepth() == 0 && n == 1
+		_, err := dec.ReadToken()
+		switch {
+		case done && errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return syntaxError(err)
+		case done:
+			return errors.New("more than one JSON value")
+		case dec.StackDepth() > depth:
+			return fmt.Errorf("nested deeper than %d", depth)
+		}
 	}
 }
