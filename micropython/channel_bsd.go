@@ -13,6 +13,11 @@ func recv(fd int, p []byte, flags int) (int, error) {
 	return n, err
 }
 
+// attach finds no memory: there is no sealing it here.
+func attach(int) []byte { return nil }
+
+func ring(int) error { return nil }
+
 func poll(fds []unix.PollFd, d time.Duration) error {
 	_, err := unix.Poll(fds, int(max(0, (d+time.Millisecond-1)/time.Millisecond)))
 	return err

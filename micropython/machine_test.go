@@ -47,7 +47,7 @@ func start(t testing.TB) *guard {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ch, err := openChannel(fds[0])
+	ch, err := openChannel(fds[0], 2)
 	if err != nil {
 		t.Fatal(err)
 	}

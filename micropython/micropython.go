@@ -34,7 +34,7 @@ import (
 
 // Options say what a machine is.
 type Options struct {
-	FD        int          // descriptor of the stream socket to the guard
+	FD        int          // descriptor of the stream socket to the guard; shared memory, where there is some, is the next
 	CacheDir  string       // folder for compiled engines; "" or an unusable one compiles at each start
 	HeapBytes int          // MicroPython heap, limits.VMHeapLeast to limits.VMHeapMax; 0 means limits.VMHeapDefault
 	Board     string       // name of the board, for os.uname() and sys.implementation
@@ -59,12 +59,13 @@ func Main(ctx context.Context, opts Options) error {
 	}
 	// The signal at the parent's death belongs to the thread that asked for it.
 	runtime.LockOSThread()
+	cores := min(runtime.NumCPU(), runtime.GOMAXPROCS(0))
 	if runtime.GOMAXPROCS(0) < 2 {
 		runtime.GOMAXPROCS(2) // a tight loop in the engine must not keep the collector's other half from running
 	}
 	box := newSandbox()
 	box.early()
-	ch, err := openChannel(opts.FD)
+	ch, err := openChannel(opts.FD, cores)
 	if err != nil {
 		return err
 	}
@@ -76,11 +77,12 @@ func Main(ctx context.Context, opts Options) error {
 	opts.Log.Debug("machine is ready", "sandbox", box.active, "missing", box.missing)
 	ready := frame.Ready{
 		Engine: EngineVersion, Sandbox: box.active, Missing: box.missing,
-		BootUS: time.Since(began).Microseconds(), HeapBytes: uint64(opts.HeapBytes),
+		BootUS: time.Since(began).Microseconds(), HeapBytes: uint64(opts.HeapBytes), Shared: ch.mem != nil,
 	}
 	if err := ch.send(ready); err != nil {
 		return ending(err)
 	}
+	ch.share()
 	if err := m.serve(); err != nil {
 		return firstLine(err)
 	}

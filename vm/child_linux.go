@@ -26,6 +26,7 @@ type child struct {
 	stderr *os.File
 	soon   bool // the next Read looks before it sleeps; only the goroutine that reads touches it and rest
 	rest   int  // Reads that sleep at once, since looking was in vain
+	shared shared
 }
 
 // keepDescriptors makes sure that what the guard itself inherited, from a shell or a supervisor, ends with it: Go opens
@@ -45,7 +46,7 @@ func keepDescriptors() error {
 }
 
 // spawn starts args with an empty environment, in a process group of its own, with no descriptors but /dev/null (0, 1),
-// standard error (2) and the channel (3). The kernel kills it when the calling thread ends, and before any other process when
+// standard error (2), the channel (3) and, where the system has it, shared memory (4). The kernel kills it when the calling thread ends, and before any other process when
 // memory runs out.
 func spawn(args []string) (*child, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -64,32 +65,54 @@ func spawn(args []string) (*child, error) {
 		return nil, errors.Join(fmt.Errorf("make its standard error: %w", err), unix.Close(fds[0]))
 	}
 	defer words.Close() //nolint:errcheck // the child has its own copy
+	mem, memory := makeShared()
+	files := []*os.File{null, null, words, theirs}
+	if memory != nil {
+		files = append(files, memory)
+		defer memory.Close() //nolint:errcheck // the mappings stay
+	}
 	limit := unix.NsecToTimeval(limits.VMWriteTimeout.Nanoseconds())
 	err = unix.SetsockoptTimeval(fds[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit)
 	var proc *os.Process
 	if err == nil {
 		proc, err = os.StartProcess(args[0], args, &os.ProcAttr{
-			Dir: "/", Env: []string{}, Files: []*os.File{null, null, words, theirs},
+			Dir: "/", Env: []string{}, Files: files,
 			Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 		})
 	}
 	if err != nil {
-		return nil, errors.Join(err, unix.Close(fds[0]), stderr.Close())
+		return nil, errors.Join(err, unix.Close(fds[0]), stderr.Close(), unmap(mem))
 	}
 	// When the system runs out of memory the machine is to go, not the guard. Where that cannot be said the kernel's own choice,
 	// the process that has most, is nearly always the same.
 	_ = os.WriteFile("/proc/"+strconv.Itoa(proc.Pid)+"/oom_score_adj", []byte("1000"), 0)
-	return &child{proc: proc, fd: fds[0], stderr: stderr}, nil
+	return &child{proc: proc, fd: fds[0], stderr: stderr, shared: shared{mem: mem, late: limits.RingBytes}}, nil
 }
 
 // Read blocks until the child sends something, shutdown is called or the child's end is closed (io.EOF).
 func (c *child) Read(p []byte) (int, error) {
-	if c.soon {
-		c.soon = false
-		if n := c.look(p); n > 0 {
-			return n, nil
+	if n, err := c.look(p); n > 0 || err != nil {
+		return n, err
+	}
+	if !c.shared.used {
+		return c.receive(p)
+	}
+	for {
+		n, err := c.take(p)
+		if n > 0 || err != nil {
+			return n, err
+		}
+		if err = c.sleep(); err != nil {
+			if n, bad := c.take(p); n > 0 || bad != nil { // what it said before its end still counts
+				return n, bad
+			}
+			return 0, err
 		}
 	}
+}
+
+// receive reads from the socket.
+func (c *child) receive(p []byte) (int, error) {
 	for {
 		n, err := unix.Read(c.fd, p)
 		switch {
@@ -107,34 +130,41 @@ func (c *child) Read(p []byte) (int, error) {
 // look looks for what the child sends next, for a moment: programs use hardware in bursts, and to put this thread to sleep and
 // wake it costs far more than such a program takes from one call to the next. After looking in vain it sleeps at once for a
 // while. Only the goroutine that reads calls it.
-func (c *child) look(p []byte) int {
-	if c.rest > 0 || runtime.NumCPU() < 2 {
-		c.rest--
-		return 0
+func (c *child) look(p []byte) (int, error) {
+	soon := c.soon
+	c.soon = false
+	if !soon || c.rest > 0 || cores < 2 {
+		if soon {
+			c.rest--
+		}
+		return 0, nil
 	}
 	for start := time.Now(); time.Since(start) < limits.SpinWait; {
-		if c.unread() {
-			if n, err := unix.Read(c.fd, p); err == nil {
-				return n
+		switch {
+		case c.shared.used:
+			if n, err := c.take(p); n > 0 || err != nil {
+				return n, err
 			}
+		case c.waiting():
+			return c.receive(p)
 		}
 	}
 	c.rest = limits.SpinRest
-	return 0
+	return 0, nil
 }
+
+// cores is how many threads of the guard can run at a time: with one, nobody else gets on while it looks for something.
+var cores = min(runtime.NumCPU(), runtime.GOMAXPROCS(0))
 
 // write sends all of p or fails after limits.VMWriteTimeout, however slowly the child reads.
 func (c *child) write(p []byte) error {
 	var began time.Time
 	for {
-		n, err := unix.Write(c.fd, p)
-		switch {
-		case errors.Is(err, unix.EAGAIN):
-			return errWriteTimeout
-		case err != nil && !errors.Is(err, unix.EINTR):
+		n, err := c.put(p)
+		if err != nil {
 			return err
 		}
-		if p = p[max(n, 0):]; len(p) == 0 {
+		if p = p[n:]; len(p) == 0 {
 			return nil
 		}
 		if began.IsZero() {
@@ -145,17 +175,39 @@ func (c *child) write(p []byte) error {
 	}
 }
 
-// unread reports whether the child sent something that the guard has not read yet.
-func (c *child) unread() bool {
+// put sends some of p.
+func (c *child) put(p []byte) (int, error) {
+	if c.shared.used {
+		return c.give(p)
+	}
+	n, err := unix.Write(c.fd, p)
+	switch {
+	case errors.Is(err, unix.EAGAIN):
+		return 0, errWriteTimeout
+	case errors.Is(err, unix.EINTR):
+		return 0, nil
+	}
+	return max(n, 0), err
+}
+
+// unread reports whether the child sent something that the guard has not read yet. While the guard's own goroutine is awake that
+// is for it to say, not for memory that the child can write.
+func (c *child) unread() bool { return c.shared.used && !c.shared.asleep.Load() || c.waiting() }
+
+// waiting reports whether there is something to read in the socket.
+func (c *child) waiting() bool {
 	n, err := unix.IoctlGetInt(c.fd, unix.TIOCINQ)
 	return err == nil && n > 0
 }
 
 // shutdown ends a blocked Read and write, also when somebody else still holds the child's end.
-func (c *child) shutdown() { _ = unix.Shutdown(c.fd, unix.SHUT_RDWR) } // fails only when the peer is gone, which is as good
+func (c *child) shutdown() {
+	c.shared.down.Store(true)
+	_ = unix.Shutdown(c.fd, unix.SHUT_RDWR) // fails only when the peer is gone, which is as good
+}
 
 // close frees the guard's end. Nothing may use the channel any more.
-func (c *child) close() error { return unix.Close(c.fd) }
+func (c *child) close() error { return errors.Join(unix.Close(c.fd), unmap(c.shared.mem)) }
 
 // killGroup ends the process and whatever it started. The process must not have been reaped.
 func (c *child) killGroup() { _ = unix.Kill(-c.proc.Pid, unix.SIGKILL) } // fails only when nobody is left

@@ -24,6 +24,7 @@ func spawn([]string) (*child, error) { return nil, errors.ErrUnsupported }
 
 func (*child) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 func (*child) write([]byte) error       { return errors.ErrUnsupported }
+func (*child) share() bool              { return false }
 func (*child) unread() bool             { return false }
 func (*child) shutdown()                {}
 func (*child) close() error             { return nil }

@@ -26,7 +26,7 @@ import (
 // The test binary starts itself as `fake ROLE --cache … ` and then plays a machine: it speaks frames on descriptor 3 and
 // knows the programs of hwtest and the misdeeds of this package by their text instead of running Python.
 //
-// Roles say what happens before a job can: "good", "words" (a message and exit 3), "trickle" (ready late, after the file
+// Roles say what happens before a job can: "good", "socket" (good, without shared memory),  "words" (a message and exit 3), "trickle" (ready late, after the file
 // "go" appears in the cache folder), "dwindling" (good twice, then as words), "hasty" (a call before ready), "double" (ready twice).
 func fakeMachine(role string, args []string) int {
 	flags := flag.NewFlagSet("fake", flag.ContinueOnError)
@@ -41,12 +41,15 @@ func fakeMachine(role string, args []string) int {
 		note(filepath.Join(*cache, "starts"))
 	}
 	f := &fake{
-		conn: os.NewFile(3, "channel"), began: time.Now(), names: map[string]bool{},
+		conn: openPort(), began: time.Now(), names: map[string]bool{},
 		replies: make(chan hw.Reply, 1), edges: make(chan hw.Edge, 1<<16), // more than a test sends: what is lost, the guard lost
 	}
 	ready := frame.Ready{Engine: *board + " " + *version, Sandbox: []string{"none"}, Missing: []string{"all: a fake"}, BootUS: 7, HeapBytes: uint64(*heap)}
+	if role == "good" || role == "dwindling" {
+		ready.Shared = f.conn.attach()
+	}
 	switch role {
-	case "good":
+	case "good", "socket":
 	case "words":
 		fmt.Fprintln(os.Stderr, "noise")
 		fmt.Fprintln(os.Stderr, "pal: engine file missing: run make build")
@@ -67,6 +70,7 @@ func fakeMachine(role string, args []string) int {
 		return 2
 	}
 	f.send(ready)
+	f.conn.share()
 	go f.beat()
 	return f.serve()
 }
@@ -93,7 +97,7 @@ func await(fact func() bool) {
 }
 
 type fake struct {
-	conn    *os.File
+	conn    *port
 	began   time.Time
 	names   map[string]bool // sessions in which Keep ran
 	replies chan hw.Reply
@@ -352,6 +356,7 @@ const (
 	fork     = "fork"     // start a descendant in the group, print its process id, loop
 	deafness = "deaf"     // stop reading
 	muteness = "mute"     // stop heartbeats, loop
+	unheard  = "unheard"  // stop heartbeats, move the cursor without waking the guard, loop
 	misdeed  = "misdeed " // NAME: see misdeeds
 	cut      = "cut "     // N: end after N bytes of script
 )
@@ -375,7 +380,7 @@ func (j *fakeJob) special() hw.Outcome {
 		}
 	case code == fork:
 		child := exec.Command("/bin/sleep", "1000")
-		child.ExtraFiles = []*os.File{j.conn} // also holds the channel and standard error open
+		child.ExtraFiles = []*os.File{j.conn.socket} // also holds the channel and standard error open
 		child.Stderr = os.Stderr
 		if err := child.Start(); err != nil {
 			return raised("OSError", err.Error(), 1)
@@ -388,6 +393,18 @@ func (j *fakeJob) special() hw.Outcome {
 		j.mute = true
 		j.mu.Unlock()
 		<-j.stop
+	case code == unheard:
+		j.mu.Lock()
+		j.mute = true
+		j.mu.Unlock()
+		for n := uint64(1); ; n++ {
+			select {
+			case <-j.stop:
+				return hw.Outcome{}
+			case <-time.After(time.Second / 10):
+				j.conn.setWord(tailUp, n<<40)
+			}
+		}
 	case code == deafness:
 		j.pin(hw.ModeOut)
 		select {}

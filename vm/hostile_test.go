@@ -24,7 +24,8 @@ func TestMisdeeds(t *testing.T) {
 		"second-ready": "frame.Ready at the wrong time", "guards-record": "guard's to send", "unknown-stream": "stream 3",
 		"no-stream": "stream 0", "too-much-output": "more output", "endless-output": "more output", "huge-length": "too long",
 		"zero-length": "cut short", "unknown-type": "unknown record", "long-string": "cut short", "trailing-bytes": "bytes after",
-		"heartbeat-flood": "flood of heartbeats",
+		"heartbeat-flood": "flood of heartbeats", "cursor-goes-back": "cursor", "cursor-far-ahead": "cursor", "reader-cursor-too-far": "cursor",
+		"wake-ups-for-nothing": "wake-ups for nothing", "posted-read": "as a posted call",
 	}
 	for name := range misdeeds {
 		t.Run(name, func(t *testing.T) {
@@ -85,6 +86,7 @@ func TestMisdeedsThatEndTheChannel(t *testing.T) {
 		rung        hw.Rung
 	}{
 		{name: "unread-replies", cause: "did not read", rung: hw.RungKill},
+		{name: "scribble", cause: "broke the protocol"},
 		{name: "close-channel", cause: "closed its channel"},
 		{name: "exit", cause: "exited with status 9: last words"},
 		{name: "panic", cause: "exited with status 2: panic: the engine fell over"},

@@ -20,6 +20,11 @@ func TestContract(t *testing.T) {
 	hwtest.TestExecutor(t, func(t testing.TB) hw.Executor { return fakes(t, "good").Executor("agent") })
 }
 
+// The same records over the socket, where the machine has no shared memory.
+func TestContractWithoutMemory(t *testing.T) {
+	hwtest.TestExecutor(t, func(t testing.TB) hw.Executor { return fakes(t, "socket").Executor("agent") })
+}
+
 // Each row is a way for a job to end and what the ladder makes of it.
 func TestLadder(t *testing.T) {
 	tests := []struct {
@@ -41,6 +46,9 @@ func TestLadder(t *testing.T) {
 			cause: "KeyboardInterrupt", atLeast: 50*time.Millisecond + limits.InterruptGrace, atMost: 5 * time.Second},
 		{name: "does-not-read", code: deafness, deadline: 50 * time.Millisecond, rung: hw.RungKill, died: true,
 			cause: "KeyboardInterrupt", atLeast: 50*time.Millisecond + limits.InterruptGrace, atMost: 5 * time.Second},
+		// What it writes without a word to the guard is no sign of life.
+		{name: "writes-unheard", code: unheard, deadline: 20 * time.Second, rung: hw.RungSilence, died: true,
+			cause: "no heartbeat", atLeast: limits.HeartbeatSilence - limits.HeartbeatPeriod, atMost: 10 * time.Second},
 		{name: "silent", code: muteness, deadline: 20 * time.Second, rung: hw.RungSilence, died: true,
 			cause: "no heartbeat", atLeast: limits.HeartbeatSilence - limits.HeartbeatPeriod, atMost: 10 * time.Second},
 	}

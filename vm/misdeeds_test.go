@@ -55,6 +55,24 @@ var misdeeds = map[string]func(j *fakeJob){
 	"trailing-bytes": func(j *fakeJob) {
 		j.raw([]byte{10, 0, 0, 0, byte(frame.TypeHeartbeat), 0, 0, 0, 0, 0, 0, 0, 0, 0})
 	},
+	"cursor-goes-back": func(j *fakeJob) {
+		j.call(hw.Call{Op: hw.OpPinRead})
+		j.conn.setWord(tailUp, 1)
+		j.conn.ring()
+	},
+	"cursor-far-ahead": func(j *fakeJob) { j.conn.setWord(tailUp, 1<<40); j.conn.ring() },
+	"reader-cursor-too-far": func(j *fakeJob) {
+		for {
+			j.conn.setWord(headDown, 1<<40)
+			j.send(&frame.Call{Seq: j.seq})
+		}
+	},
+	"wake-ups-for-nothing": func(j *fakeJob) {
+		for {
+			j.conn.ring()
+		}
+	},
+	"posted-read": func(j *fakeJob) { j.send(&frame.Call{Seq: j.seq, Call: hw.Call{Op: hw.OpPinRead, Posted: true}}) },
 	"heartbeat-flood": func(j *fakeJob) {
 		for {
 			j.send(frame.Heartbeat{})
@@ -83,6 +101,17 @@ func (j *fakeJob) misbehave(name string) {
 		case "close-channel":
 			if err := unix.Shutdown(3, unix.SHUT_WR); err != nil {
 				panic(err)
+			}
+		case "scribble": // over everything that is shared, while it also speaks
+			go func() {
+				for b := byte(1); ; b += 7 {
+					for i := range j.conn.mem {
+						j.conn.mem[i] = b + byte(i)
+					}
+				}
+			}()
+			for {
+				j.send(&frame.Call{Seq: j.seq})
 			}
 		case "exit":
 			fmt.Fprintln(os.Stderr, "last words")

@@ -237,7 +237,7 @@ func TestStatus(t *testing.T) {
 		}
 		want := vm.MachineStatus{
 			Label: got.Label, Pid: got.Pid, RSSBytes: got.RSSBytes, Engine: "bench-sim 1", Sandbox: []string{"none"},
-			Missing: []string{"all: a fake"}, Boot: 7 * time.Microsecond, HeapBytes: 1 << 20,
+			Missing: []string{"all: a fake"}, Boot: 7 * time.Microsecond, HeapBytes: 1 << 20, Shared: true,
 		}
 		if got.Label == "agent" {
 			want.Generation = 1

@@ -222,8 +222,12 @@ func (p *process) send(rec any) error {
 		return errLost
 	}
 	if err := p.c.write(buf); err != nil {
-		if errors.Is(err, errWriteTimeout) {
+		var bad violation
+		switch {
+		case errors.Is(err, errWriteTimeout):
 			p.kill(hw.RungKill, err.Error())
+		case errors.As(err, &bad):
+			p.kill(hw.RungNone, err.Error())
 		}
 		return errLost // any other error is the channel's end, whose cause the reader finds out
 	}

@@ -24,16 +24,18 @@ func violated(format string, args ...any) error { return violation(fmt.Sprintf(f
 // server is the reading side of a process: what only its one goroutine needs.
 type server struct {
 	*process
+	in     *bufio.Reader
 	booted bool
 	reply  frame.Reply
+	owed   *hw.Reply // of a posted call that failed, until a call that is waited for is answered with it
 	beats  int       // heartbeats since
 	since  time.Time // the start of the second that beats counts in
 }
 
 // serve reads and acts until the channel ends or the child breaks a rule (a violation).
 func (p *process) serve() error {
-	s := server{process: p}
 	in := bufio.NewReaderSize(p.c, frame.HeaderBytes+limits.FrameBytes)
+	s := server{process: p, in: in}
 	for {
 		head, err := in.Peek(frame.HeaderBytes)
 		if err != nil {
@@ -69,6 +71,12 @@ func (s *server) handle(rec any) error {
 	if ready, ok := rec.(frame.Ready); ok != !s.booted {
 		return violated("%T at the wrong time", rec)
 	} else if ok {
+		if ready.Shared {
+			if !s.c.share() {
+				return violated("memory that it was not given")
+			}
+			s.in.Reset(s.c) // from here the socket carries nothing that is read
+		}
 		s.booted, s.ready = true, ready
 		s.watch.Reset(limits.HeartbeatWarning)
 		close(s.started)
@@ -101,22 +109,44 @@ func (p *process) current(what string, seq uint32) (*running, error) {
 	return p.job, nil
 }
 
-// work does what the guard does for the child, whose silence meanwhile is not its own.
-func (s *server) work(f func()) {
+// work marks what the guard does for the child, whose silence meanwhile is not its own: the result ends it.
+func (s *server) work() (done func()) {
 	s.ours.Store(true)
-	f()
-	s.hear()
-	s.ours.Store(false)
+	return func() {
+		s.hear()
+		s.ours.Store(false)
+	}
 }
 
-// call performs one hardware call and answers it.
+// call performs one hardware call and answers it, or keeps the answer when nobody waits for it; see hw.Call.Posted.
 func (s *server) call(r *frame.Call) error {
 	job, err := s.current("call", r.Seq)
 	if job == nil {
 		return err
 	}
-	s.work(func() { s.reply.Reply = job.sink.Call(job.ctx, r.Call) })
 	s.c.soon = true
+	posted := r.Call.Posted
+	switch {
+	case posted && r.Call.Op != hw.OpPinWrite && r.Call.Op != hw.OpPinToggle:
+		return violated("operation %d as a posted call", r.Call.Op)
+	case posted && s.owed != nil:
+		return nil
+	case s.owed != nil:
+		s.reply.Reply, s.owed = *s.owed, nil
+	case r.Call.Op == hw.OpFlush:
+		s.reply.Reply = hw.Reply{}
+	default:
+		done := s.work()
+		s.reply.Reply = job.sink.Call(job.ctx, r.Call)
+		done()
+	}
+	if posted {
+		if s.reply.Reply.Errno != 0 {
+			owed := s.reply.Reply
+			s.owed = &owed
+		}
+		return nil
+	}
 	err = s.send(&s.reply)
 	if errors.Is(err, frame.ErrTooLong) {
 		s.reply.Reply = hw.Reply{Errno: int32(syscall.EMSGSIZE), Text: "answer is too long"}
@@ -141,7 +171,9 @@ func (s *server) output(r frame.Output) error {
 	data := r.Data[:min(len(r.Data), *left)]
 	*left -= len(data)
 	if len(data) > 0 {
-		s.work(func() { job.sink.Output(r.Stream, data) })
+		done := s.work()
+		job.sink.Output(r.Stream, data)
+		done()
 	}
 	if len(data) < len(r.Data) {
 		return violated("more output than it was allowed")
@@ -154,6 +186,9 @@ func (s *server) finish(r frame.Done) error {
 	job, err := s.current("end", r.Seq)
 	if job == nil {
 		return err
+	}
+	if s.owed != nil { // a success that hides a refusal
+		return violated("its job ended before it heard of a posted call that failed")
 	}
 	out := r.Outcome
 	out.Started = true

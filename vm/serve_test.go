@@ -4,6 +4,7 @@ package vm
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -44,14 +45,15 @@ func FuzzServe(f *testing.F) {
 				f.Fatal(err)
 			}
 		}
-		f.Add(buf)
+		f.Add(buf, false)
+		f.Add(buf, true)
 	}
 	const seq, kept = 1, 10
 	add(&frame.Call{Seq: seq}, frame.Output{Seq: seq, Stream: hw.Stdout, Data: []byte("pal")}, frame.Done{Seq: seq}, frame.Heartbeat{})
 	add(frame.Output{Seq: seq, Stream: hw.Stdout, Data: []byte("0123456")}, frame.Output{Seq: seq, Stream: hw.Stdout, Data: []byte("0123456")})
 	add(frame.Done{Seq: seq}, &frame.Call{Seq: seq})
 	add(frame.Ready{})
-	f.Fuzz(func(t *testing.T, said []byte) {
+	f.Fuzz(func(t *testing.T, said []byte, shared bool) {
 		if len(said) > limits.FrameBytes/2 { // more would not fit into the socket while nobody reads
 			return
 		}
@@ -64,14 +66,27 @@ func FuzzServe(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := newProcess(&child{proc: self, fd: fds[0]}, slog.New(slog.DiscardHandler), new(atomic.Int32))
+		c := &child{proc: self, fd: fds[0]}
+		if shared {
+			mem, file := makeShared()
+			if mem == nil || file.Close() != nil {
+				t.Fatal("no shared memory")
+			}
+			c.shared.mem, c.shared.late = mem, limits.RingBytes
+			_, out := frame.Rings(mem, false)
+			if n, err := out.Write(said); n < len(said) || err != nil {
+				t.Fatalf("write into the ring: %d, %v", n, err)
+			}
+			said = nil
+		}
+		p := newProcess(c, slog.New(slog.DiscardHandler), new(atomic.Int32))
 		p.reaped = true // there is no process to kill
 		sink := &counting{}
 		job := &running{ctx: t.Context(), sink: sink, left: [2]int{kept, kept}, done: make(chan hw.Outcome, 1)}
 		if err := p.begin(job); err != nil {
 			t.Fatal(err)
 		}
-		ready, err := frame.Append(nil, frame.Ready{})
+		ready, err := frame.Append(nil, frame.Ready{Shared: shared})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,6 +113,71 @@ func FuzzServe(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// A machine that says it shares memory which the guard did not give it lies.
+func TestSharesNothing(t *testing.T) {
+	s := server{process: &process{c: &child{}}}
+	if err := s.handle(frame.Ready{Shared: true}); !errors.As(err, new(violation)) {
+		t.Errorf("got %v, want a violation", err)
+	}
+}
+
+// What a descendant still writes after the end was decided must not keep the guard reading: at most a ring's worth is heard.
+func TestReadsNoEndlessRing(t *testing.T) {
+	mem, file := makeShared()
+	if mem == nil || file.Close() != nil {
+		t.Fatal("no shared memory")
+	}
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &child{fd: fds[0], shared: shared{mem: mem, late: limits.RingBytes}}
+	if !c.share() {
+		t.Fatal("no rings")
+	}
+	_, out := frame.Rings(mem, false)
+	c.shutdown()
+	total, buf := 0, make([]byte, limits.FrameBytes)
+	for {
+		if _, err := out.Write(buf); err != nil {
+			t.Fatal(err)
+		}
+		n, err := c.Read(buf)
+		total += n
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				t.Errorf("Read: got %v, want io.EOF", err)
+			}
+			break
+		}
+	}
+	if total != limits.RingBytes {
+		t.Errorf("heard %d bytes, want %d", total, limits.RingBytes)
+	}
+	if err := errors.Join(c.close(), unix.Close(fds[1])); err != nil {
+		t.Error(err)
+	}
+}
+
+// The size of the memory is fixed: a machine that cut it would turn the guard's next read into a bus error.
+func TestSharedMemoryIsSealed(t *testing.T) {
+	mem, file := makeShared()
+	if mem == nil {
+		t.Fatal("no shared memory")
+	}
+	for _, size := range []int64{0, frame.SharedBytes - 1, 2 * frame.SharedBytes} {
+		if err := file.Truncate(size); !errors.Is(err, unix.EPERM) {
+			t.Errorf("resize to %d: got %v, want EPERM", size, err)
+		}
+	}
+	if _, err := unix.FcntlInt(file.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_WRITE); !errors.Is(err, unix.EPERM) {
+		t.Errorf("one more seal: got %v, want EPERM", err)
+	}
+	if err := errors.Join(file.Close(), unmap(mem)); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestLastWords(t *testing.T) {

@@ -21,6 +21,7 @@ type MachineStatus struct {
 	Missing    []string      // measures that are not, each with its reason
 	Boot       time.Duration // from the start of the process to ready
 	HeapBytes  uint64
+	Shared     bool          // its records go through shared memory
 	RSSBytes   int64         // resident memory now, 0 when unknown
 	Replaced   time.Duration // what the last replacement took from the loss on, 0 when there was none
 }
@@ -59,6 +60,7 @@ func (p *process) status(label string) MachineStatus {
 	return MachineStatus{
 		Label: label, Pid: p.c.proc.Pid, Engine: p.ready.Engine, Sandbox: p.ready.Sandbox, Missing: p.ready.Missing,
 		Boot: time.Duration(p.ready.BootUS) * time.Microsecond, HeapBytes: p.ready.HeapBytes,
+		Shared:   p.ready.Shared,
 		RSSBytes: ResidentBytes(p.c.proc.Pid),
 	}
 }

@@ -1,5 +1,6 @@
 // Package frame is the wire between the guard and a virtual machine process: length-prefixed binary records over one
-// bidirectional descriptor.
+// bidirectional descriptor or, once Ready has gone over that, over two rings in shared memory ([Rings]), with the descriptor left
+// for wake-ups.
 //
 // # Format
 //
@@ -57,6 +58,7 @@ type Ready struct {
 	Missing   []string // measures that are not, each with its reason
 	BootUS    int64    // microseconds from process start to ready
 	HeapBytes uint64
+	Shared    bool // every further record goes through the shared memory, in both directions
 }
 
 func (r *Ready) fields(w *wire) {
@@ -65,6 +67,7 @@ func (r *Ready) fields(w *wire) {
 	w.texts(&r.Missing)
 	num(w, &r.BootUS, 8)
 	num(w, &r.HeapBytes, 8)
+	w.flag(&r.Shared)
 }
 
 // Run carries a job. Seq ties its Interrupt, Call, Output and Done to it.

@@ -12,10 +12,10 @@ import (
 
 func samples() []any {
 	return []any{
-		Ready{Engine: "1.27", Sandbox: []string{"seccomp"}, Missing: []string{"landlock: old kernel"}, BootUS: 5, HeapBytes: 1 << 20},
+		Ready{Engine: "1.27", Sandbox: []string{"seccomp"}, Missing: []string{"landlock: old kernel"}, BootUS: 5, HeapBytes: 1 << 20, Shared: true},
 		Run{Seq: 7, Job: hw.Job{Kind: hw.JobExec, Session: "a\x00b", Drop: []string{"x", ""}, Code: "print('é')", Func: "f", Args: []byte("[]"), Single: true, Eval: true, MaxOutput: 4096, Edge: hw.Edge{Pin: 3, Rose: true, Lost: 2, AtUS: -1, Label: "s"}}},
 		Interrupt{Seq: 9},
-		&Call{Seq: 1, Call: hw.Call{Op: hw.OpPinWrite, Pin: 5, A: 1, B: -2, C: 3, Text: "LED", Data: []byte{0, 255}}},
+		&Call{Seq: 1, Call: hw.Call{Op: hw.OpPinWrite, Pin: 5, A: 1, B: -2, C: 3, Text: "LED", Data: []byte{0, 255}, Posted: true}},
 		&Reply{Reply: hw.Reply{Errno: 13, Refusal: 4, Value: -1, Extra: 8, Text: "no", Data: []byte{1}}},
 		Edge{Edge: hw.Edge{Pin: 21, AtUS: 77, Label: "a"}},
 		Output{Seq: 2, Stream: hw.Stderr, Data: []byte("hi")},
