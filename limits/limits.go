@@ -108,6 +108,23 @@ const (
 	TripSampling = 10 * time.Millisecond
 	DriveTimeout = 50 * time.Millisecond
 	PinWatchers  = 64 // of one pin
+	PWMHz        = 40_000_000
+)
+
+// Bounds on buses, counters and timed protocols.
+const (
+	BusBytes         = 64 << 10 // each way, in one transfer
+	BusSettingsBytes = 1 << 10
+	BusTransferTime  = 10 * time.Second
+	BusSlack         = 50 * time.Millisecond // a transfer may take so much longer than twice its bits
+	BusGrace         = 40 * time.Millisecond // for a driver to come back from what was cancelled, and again for a recovery
+	I2CHz            = 5_000_000
+	SPIHz            = 80_000_000
+	UARTBaud         = 5_000_000
+	Counters         = 16
+	BitstreamBytes   = 4 << 10
+	BitstreamTime    = 45 * time.Millisecond
+	OneWireBytes     = 256
 )
 
 // Bounds on what a board file may say.

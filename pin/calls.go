@@ -24,8 +24,8 @@ func (t *Table) Configure(c Caller, h Handle, m hw.Mode, pull hw.Pull, level int
 		pull = p.b.Pull
 	}
 	out := m == hw.ModeOut || m == hw.ModeOpenDrain
-	if p.watched && !out && pull == p.b.Pull {
-		// A rule watches this input. To ask for what it is anyway is harmless and usual; nothing is changed.
+	if p.watched && !out && pull == p.b.Pull || m == hw.ModeIn && t.counted(p, pull) {
+		// A rule watches this input, or a counter. To ask for what it is anyway is harmless and usual; nothing is changed.
 		return nil, t.can(p, mode.caps, mode.doing)
 	}
 	if err := t.mayConfigure(c, p, m, out, pull); err != nil {

@@ -9,8 +9,8 @@ import (
 // Stop sets the e-stop latch and then makes every output safe, all at once. From the moment the latch is set no call drives
 // anything; a drive that had been let through before is undone, since each output's changes come one after another. Stop
 // returns when the outputs are safe; of those whose driver does not answer it does not wait longer than
-// limits.DriveTimeout: they are reported as faults and made safe when the driver comes back, and the error names them.
-// Stopping twice keeps the first reason and drives everything safe again.
+// limits.DriveTimeout: they are reported as faults and made safe when the driver comes back, and the error names them. What
+// writes to a bus or drives a line by a timed protocol is cancelled, and waited for in the same way. Stopping twice keeps the first reason and drives everything safe again.
 func (t *Table) Stop(reason string) error {
 	first := false
 	for {
@@ -26,7 +26,9 @@ func (t *Table) Stop(reason string) error {
 		t.reason, t.since = clip(reason, limits.ReasonBytes), t.now()
 	}
 	t.mu.Unlock()
+	ended := t.endUses()
 	t.safeEach(CauseEstop, nil)
+	ended()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.unsafe()

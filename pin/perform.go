@@ -29,6 +29,10 @@ func (t *Table) perform(p *pin, r *request) {
 		}
 	case verbInput:
 		t.toInput(p, r)
+	case verbHold:
+		r.err = t.take(p, r)
+	case verbLend:
+		t.lend(p, r)
 	default:
 		t.toLevel(p, r)
 	}
@@ -39,6 +43,9 @@ type change struct {
 	from, to  int
 	mode      hw.Mode
 	pull      hw.Pull
+	freq      int64 // of PWM
+	duty      int
+	retuned   bool
 	configure bool // direction or bias change as well
 	at        time.Time
 }
@@ -61,7 +68,7 @@ func (t *Table) toLevel(p *pin, r *request) {
 	t.record(p, c)
 	r.effect, r.drove = p.effect(c, back, r.cause), true
 	// The first drive at the start is no news: nothing is known of the level before.
-	if r.verb == verbSafe && c.from >= 0 && c.from != c.to {
+	if r.verb == verbSafe && r.cause != "" && c.from >= 0 && c.from != c.to {
 		t.emit(p, Event{
 			Kind: EventOutputSafe, Level: back, Cause: r.cause, At: c.at,
 			Text: fmt.Sprintf("%s was made safe: %s", p.name(), r.cause),
@@ -75,7 +82,7 @@ func (t *Table) claim(p *pin, r *request) (change, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := change{from: p.level, to: p.b.Safe, mode: p.mode, pull: p.pull, at: t.now()}
-	if p.level < 0 {
+	if p.level < 0 || p.freq > 0 || p.lent != nil {
 		c.mode, c.pull, c.configure = startMode(p.b), p.b.Pull, true // no bias of an input, which may be against the safe level
 	}
 	if r.verb == verbSafe {
@@ -83,6 +90,10 @@ func (t *Table) claim(p *pin, r *request) (change, error) {
 		if p.level < 0 && !p.energised || r.only != nil && !r.only(p) {
 			return change{}, nil
 		}
+		if p.lent != nil {
+			p.lent.cancel() // the line is driven safe now, and once more when the protocol has ended
+		}
+		c.retuned = p.freq != 0
 		return c, nil
 	}
 	// To ask an output to be what it is already drives nothing: board.py, which says so of its pins, must not fail while the
@@ -93,7 +104,7 @@ func (t *Table) claim(p *pin, r *request) (change, error) {
 	if err := t.open(p); err != nil {
 		return change{}, err
 	}
-	if p.mode == hw.ModeIn && r.verb != verbOutput {
+	if p.mode == hw.ModeIn && (r.verb == verbWrite || r.verb == verbToggle) {
 		return change{}, refusal(p, einval, codeConflict, RuleArgument, "%s is configured as an input: make it an output first", p.name())
 	}
 	if c.to != p.b.Safe {
@@ -103,6 +114,11 @@ func (t *Table) claim(p *pin, r *request) (change, error) {
 		p.energised = true
 	}
 	p.caller = r.caller
+	if r.use != nil { // of verbLend
+		p.lent = r.use
+		t.uses[r.use] = struct{}{}
+	}
+	c.retuned = c.freq != p.freq || c.duty != p.duty
 	return c, nil
 }
 
@@ -120,10 +136,18 @@ func (c *change) aim(p *pin, r *request) bool {
 		switch {
 		case r.level >= 0:
 			c.to = r.level
-		case p.level >= 0:
+		case p.level >= 0 && p.freq == 0: // PWM that ends has no level to keep
 			c.to = p.level
 			return c.configure
 		}
+	case verbPWM:
+		if r.freq > 0 {
+			c.to, c.freq, c.duty, c.mode, c.pull = r.level, r.freq, r.duty, hw.ModePWM, p.pull
+			c.configure = p.mode != hw.ModeOut && p.mode != hw.ModePWM
+		}
+		return r.freq > 0 || p.freq > 0
+	case verbLend:
+		c.to, c.mode, c.pull = 1-p.b.Safe, startMode(p.b), p.b.Pull
 	}
 	return true
 }
@@ -138,12 +162,15 @@ func startMode(b *board.Pin) hw.Mode {
 
 // driveLine drives a claimed change and returns the level found on the line, -1 when it could not be read.
 func (t *Table) driveLine(p *pin, c change) (back int, err error) {
-	if c.configure {
+	switch {
+	case c.mode == hw.ModePWM:
+		err = t.startPWM(p, c)
+	case c.configure:
 		err = t.drv.Configure(int(p.h), c.mode, c.pull, c.to)
-	} else {
+	default:
 		err = t.drv.Set(int(p.h), c.to)
 	}
-	if err != nil {
+	if err != nil || c.mode == hw.ModePWM && switching(c.duty) {
 		return -1, err
 	}
 	back, err = t.drv.Get(int(p.h))
@@ -163,8 +190,8 @@ func (t *Table) record(p *pin, c change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	wasOn := p.on()
-	p.level, p.mode, p.pull = c.to, c.mode, c.pull
-	p.energised = p.on()
+	p.level, p.mode, p.pull, p.freq, p.duty = c.to, c.mode, c.pull, c.freq, c.duty
+	p.energised = p.on() || p.lent != nil
 	if c.from == c.to {
 		return
 	}
@@ -196,6 +223,9 @@ func (t *Table) failed(p *pin, c change, cause error) error {
 		t.emit(p, Event{Kind: EventOutputFault, Level: -1, Cause: CauseFault, At: c.at, Text: p.name() + ": " + cause.Error()})
 	}
 	safe := change{from: c.to, to: p.b.Safe, mode: c.mode, pull: c.pull, configure: true, at: t.now()}
+	if c.mode == hw.ModePWM {
+		safe.mode = startMode(p.b)
+	}
 	_, err := t.driveLine(p, safe)
 	if err == nil {
 		safe.from = c.from
@@ -241,9 +271,11 @@ func (t *Table) alarmed(p *pin) {
 func (t *Table) toInput(p *pin, r *request) {
 	against := p.b.Against(r.pull)
 	t.mu.Lock()
-	from := p.level
+	from, retuned := p.level, p.freq != 0
 	var err error
-	if from >= 0 || against {
+	if p.held != nil {
+		err = heldRefusal(p)
+	} else if from >= 0 || against {
 		// Once more: it may have become an output since the caller was asked for the right.
 		if err = t.mayTouch(r.caller, p, true); err == nil {
 			err = t.open(p)
@@ -257,9 +289,12 @@ func (t *Table) toInput(p *pin, r *request) {
 		r.err = err
 		return
 	}
-	c := change{from: from, to: -1, mode: r.mode, pull: r.pull, at: t.now()}
+	c := change{from: from, to: -1, mode: r.mode, pull: r.pull, retuned: retuned, at: t.now()}
 	if from >= 0 {
 		safe := change{from: from, to: p.b.Safe, mode: p.mode, pull: p.pull, at: c.at}
+		if retuned {
+			safe.mode, safe.configure = startMode(p.b), true
+		}
 		if _, err := t.driveLine(p, safe); err != nil {
 			r.err = t.failed(p, safe, err)
 			return
@@ -287,5 +322,6 @@ func (t *Table) toInput(p *pin, r *request) {
 func (p *pin) effect(c change, back int, cause string) Effect {
 	return Effect{
 		Handle: p.h, Pin: string(p.b.ID), Name: p.b.Name, From: c.from, To: c.to, At: c.at, ReadBack: back, Cause: cause,
+		Freq: c.freq, Duty: c.duty, Retuned: c.retuned,
 	}
 }

@@ -11,6 +11,9 @@
 // "On" means the level that is not the output's safe level. Making an output safe is never refused by a rule on the output
 // (min_off, max_rate, interlock, requires, trip, danger, lease); only owner, capability, scope and the e-stop latch apply.
 //
+// An output that does PWM is on, unless its duty is all or nothing: then it has that level. While a timed protocol drives a line
+// ([Table.Lend]) the line is on. A line that a bus or a counter holds ([Table.Hold]) is nobody's pin until it is let go.
+//
 // # What it refuses
 //
 // System-owned and unknown pins, always; driving without the scope or, in engineering mode, from anywhere but board.py;
@@ -50,12 +53,15 @@ type Effect struct {
 	From     int // level before: 0, 1, or -1 when the pin was no output
 	To       int // level asked for; -1 when the pin stopped being an output
 	At       time.Time
-	ReadBack int    // level found on the line after driving, -1 when it could not be read
+	ReadBack int    // level found on the line after driving, -1 when it could not be read or the line is switching
 	Cause    string // "" for the caller's own wish, else a Cause constant
+	Freq     int64  // of PWM in Hz, 0 when the output has a level. To is then the level that is not safe, unless Duty is a level
+	Duty     int    // of PWM, 0 to 65,535
+	Retuned  bool   // Freq or Duty was another one before
 }
 
-// Changed reports whether the level was another one before.
-func (e Effect) Changed() bool { return e.From != e.To }
+// Changed reports whether the level, or the frequency or duty of PWM, was another one before.
+func (e Effect) Changed() bool { return e.From != e.To || e.Retuned }
 
 // Causes of effects that no caller asked for.
 const (
@@ -123,6 +129,8 @@ type State struct {
 	Unit       string
 	Safe       int // -1 when the pin is no output
 	On         bool
+	Freq       int64 // of PWM in Hz, 0 when the pin does none
+	Duty       int   // of PWM, 0 to 65,535
 	Danger     string
 	Rules      []string // text of each rule
 	LastDriver string   // Caller.Name

@@ -19,6 +19,7 @@ const (
 	RuleLease       = "lease_required" // needs a lease, which the caller does not hold
 	RuleFault       = "output_fault"   // the output or its driver failed
 	RuleBusy        = "busy"           // the pin is still busy with an earlier call, or has too many watchers
+	RuleInUse       = "pin in use"     // the pin is a line of a bus or counter, or cannot become one while it is on
 	RuleArgument    = "argument"       // the call makes no sense
 	RuleClosed      = "closed"         // the guard is shutting down
 )
@@ -46,7 +47,7 @@ const (
 
 // Refusal is the error of every call that the guard did not let through.
 type Refusal struct {
-	Errno    int    // EPERM for the e-stop latch, EIO for faults, EBUSY for RuleBusy, EINVAL for RuleArgument, else EACCES
+	Errno    int    // EPERM for the e-stop latch, EIO for faults, EBUSY for RuleBusy and RuleInUse, EINVAL for RuleArgument, else EACCES
 	Code     string // of the protocol: denied estopped approval_needed conflict not_found bad_request unavailable
 	Rule     string // a Rule constant
 	Resource string // the pin, as a person calls it

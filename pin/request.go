@@ -22,6 +22,9 @@ const (
 	verbToggle
 	verbSafe // by the guard itself
 	verbWatch
+	verbPWM  // frequency 0 ends it
+	verbHold // give the line to a bus or a counter
+	verbLend // give the line to a timed protocol
 )
 
 // request is one use of the driver, with its answer.
@@ -35,12 +38,16 @@ type request struct {
 	only   func(*pin) bool // verbSafe: do it only if this holds, asked with Table.mu held; nil for always
 	unmet  bool            // an input that the output requires does not have its level
 	edge   func(rose bool, at time.Time)
+	freq   int64
+	duty   int
+	hold   *hold
+	use    *use
 
 	effect     Effect
 	drove      bool
 	value      int
 	microvolts int64
-	cancel     func()
+	cancel     func() // undoes what a caller that has given up will not
 	err        error
 
 	// For workers: state moves waiting → running → finished, or to abandoned from either of the first two when the caller
@@ -120,7 +127,7 @@ func (t *Table) work(p *pin) {
 
 // returned takes in the late answer to a request whose caller has given up. For an output, hung has left word to make it safe.
 func (t *Table) returned(p *pin, r *request) {
-	if r.cancel != nil {
+	if r.cancel != nil && r.err == nil {
 		r.cancel()
 	}
 	if !p.b.Output() {
@@ -185,7 +192,7 @@ func (t *Table) pend(p *pin, cause string) *safeCall {
 		// Not counted in t.running: it ends by itself, and Close must not wait for what is late.
 		s.timer = time.AfterFunc(limits.DriveTimeout, func() { t.overdue(p, s) })
 	}
-	if cause == CauseEstop {
+	if cause == CauseEstop || s.cause == "" {
 		s.cause = cause
 	}
 	select {

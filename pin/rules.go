@@ -51,8 +51,8 @@ func (t *Table) can(p *pin, want board.Caps, doing string) error {
 	return r
 }
 
-// open checks that outputs may be touched at all now. Callers hold mu.
-func (t *Table) open(p *pin) error {
+// barred checks that nothing at all may be driven now. Callers hold mu.
+func (t *Table) barred(p *pin) error {
 	switch {
 	case t.closed:
 		return closedRefusal(p)
@@ -63,6 +63,17 @@ func (t *Table) open(p *pin) error {
 		return r
 	}
 	return nil
+}
+
+// open checks that p may be touched at all now. Callers hold mu.
+func (t *Table) open(p *pin) error {
+	switch {
+	case p.held != nil:
+		return heldRefusal(p)
+	case p.lent != nil:
+		return refusal(p, ebusy, codeConflict, RuleBusy, "%s is in the middle of a timed transfer", p.name())
+	}
+	return t.barred(p)
 }
 
 // mayBeOn checks every rule against driving p to a level that is not safe. Callers hold mu.
@@ -88,6 +99,14 @@ func (t *Table) mayBeOn(p *pin, r *request, now time.Time) error {
 			refused := deny(codeConflict, RuleInterlock, "is never on together with %s, which is on or still switching", other.name())
 			refused.Holder = other.b.Label()
 			return refused
+		}
+	}
+	if r.verb == verbLend || r.verb == verbPWM && switching(r.duty) {
+		if b.MinOff > 0 {
+			return deny(codeDenied, RuleMinOff, "must stay off for %s at a time: it cannot be switched on and off by PWM or a timed protocol", b.MinOff)
+		}
+		if b.MaxRate.N > 0 {
+			return deny(codeDenied, RuleMaxRate, "changes at most %s: it cannot be switched on and off by PWM or a timed protocol", b.MaxRate)
 		}
 	}
 	if p.on() {

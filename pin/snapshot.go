@@ -40,7 +40,7 @@ func (t *Table) state(p *pin) State {
 	b := p.b
 	return State{
 		Handle: p.h, ID: string(b.ID), Name: b.Name, Owner: b.Owner.String(), Can: b.Can.Words(), Mode: p.mode, Pull: p.pull,
-		Level: -1, Unit: b.Unit, Safe: b.Safe, On: p.energised, Danger: b.Danger.String(), Rules: t.rules(b),
+		Level: -1, Unit: b.Unit, Safe: b.Safe, On: p.energised, Freq: p.freq, Duty: p.duty, Danger: b.Danger.String(), Rules: t.rules(b),
 		LastDriver: p.caller.Name, Since: p.changed, Tripped: p.tripped, Fault: p.fault, Note: b.Note,
 	}
 }

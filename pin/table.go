@@ -25,7 +25,8 @@ type Table struct {
 	now     func() time.Time
 	onEvent func(Event)
 	started time.Time
-	direct  bool // the driver never waits: call it without a worker in between
+	direct  bool      // the driver never waits: call it without a worker in between
+	pwm     board.PWM // nil when the driver has none
 	pins    []*pin
 
 	// latch is the e-stop: odd while set. It only grows, so that Clear cannot undo a Stop it has not seen.
@@ -38,6 +39,7 @@ type Table struct {
 	closed bool
 	reason string // of the first Stop since the latch was clear
 	since  time.Time
+	uses   map[*use]struct{} // what drives something that is not one level after another
 }
 
 // pin is one pin's rules and state.
@@ -57,8 +59,12 @@ type pin struct {
 	// Guarded by Table.mu.
 	mode      hw.Mode
 	pull      hw.Pull
-	level     int  // as last driven; -1 when the pin is no output
-	energised bool // may be on: from the claim to switch on until a drive to safe was confirmed
+	level     int // as last driven, for PWM the one that is not safe unless the duty is a level; -1 when the pin is no output
+	freq      int64
+	duty      int
+	held      *hold // by a bus or a counter
+	lent      *use  // to a timed protocol
+	energised bool  // may be on: from the claim to switch on until a drive to safe was confirmed
 	onSince   time.Time
 	offSince  time.Time
 	next      int // next place in ring
@@ -95,6 +101,8 @@ func New(d *board.Description, drv board.Driver, o Options) (*Table, error) {
 	if im, ok := drv.(board.Immediate); ok {
 		t.direct = im.Immediate()
 	}
+	t.pwm, _ = drv.(board.PWM)
+	t.uses = map[*use]struct{}{}
 	t.started = t.now()
 	t.build()
 	t.safeEach(CauseStart, nil)
@@ -228,7 +236,9 @@ func (t *Table) Close() error {
 	t.closed = true
 	t.mu.Unlock()
 
+	usesEnded := t.endUses()
 	t.safeEach(CauseShutdown, nil)
+	usesEnded()
 	close(t.done)
 	ended := make(chan struct{})
 	go func() {
@@ -263,6 +273,11 @@ func (t *Table) unsafe() error {
 	for _, p := range t.pins {
 		if p.b.Output() && (p.stuck || p.energised) {
 			bad = append(bad, p.b.Label())
+		}
+	}
+	for u := range t.uses {
+		if !slices.Contains(bad, u.name) {
+			bad = append(bad, u.name)
 		}
 	}
 	if len(bad) == 0 {

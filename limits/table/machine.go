@@ -38,11 +38,12 @@ func machine() []Bound {
 }
 
 func outputs() []Bound {
-	return []Bound{
+	return append([]Bound{
 		span("TripSampling", limits.TripSampling, "how late a trip sees its condition", "not a limit: the period of the look"),
 		span("DriveTimeout", limits.DriveTimeout, "one stuck driver must not delay the rest, above all not a stop", "the output counts as faulty and as on for its interlocks"),
 		count("PinWatchers", limits.PinWatchers, "watchers", "an edge is handed to each of them in turn", "the watch is refused with conflict"),
-	}
+		count("PWMHz", limits.PWMHz, "Hz", "half of the fastest clock of the boards in view; keeps the arithmetic of on-times in 64 bits", "OSError EINVAL"),
+	}, buses()...)
 }
 
 func carriers() []Bound {
