@@ -287,8 +287,11 @@ func (m *machine) count(a []record) record {
 
 func (m *machine) network(a []record) record {
 	r := m.perform(hw.Call{Op: hw.OpNetwork, Text: string(a[0].text(m.eng.mem))})
-	if r.Errno != 0 {
+	switch {
+	case r.Errno != 0:
 		return m.result(r)
+	case len(r.Data) == 0:
+		return m.fail(errnoENODEV, "nothing to look at on this board")
 	}
 	return m.str(strings.ToValidUTF8(string(r.Data), "\uFFFD"))
 }

@@ -14,7 +14,7 @@ import (
 
 // The guest library: what a program finds in /lib.
 //
-//go:embed lib/*.py
+//go:embed lib/*.py lib/machine/*.py
 var library embed.FS
 
 // POSIX error numbers as MicroPython's errno module has them; the engine's C library would use others. 27 (EFBIG) must not
@@ -79,9 +79,25 @@ func (t *tree) file(data []byte, fixed bool) *node {
 	return &node{data: data, fixed: fixed, ino: t.inodes, mtime: time.Now()}
 }
 
+// ownFolder holds the part of the library that no file of a program's takes the place of: it comes first on the search path. The
+// rest of it, in /lib, comes last, as what is built into a board does.
+const ownFolder = "pal"
+
+// isOwn says that a module of the library belongs to the guard's side: what else would have that name is another thing.
+func isOwn(name string) bool {
+	name, _, _ = strings.Cut(name, "/")
+	switch name = strings.TrimSuffix(name, ".py"); name {
+	case "asyncio", "bluetooth", "machine", "network", "select", "socket", "uasyncio", "ubluetooth", "usocket":
+		return true
+	}
+	return strings.HasPrefix(name, "_")
+}
+
 // addLibrary puts the embedded library into /lib.
 func (t *tree) addLibrary() error {
 	lib := t.root.children["lib"]
+	own := t.folder(true)
+	lib.children[ownFolder] = own
 	return fs.WalkDir(library, "lib", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return fmt.Errorf("read the guest library: %w", err)
@@ -91,8 +107,11 @@ func (t *tree) addLibrary() error {
 			return nil
 		}
 		parent := lib
+		if isOwn(rel) {
+			parent = own
+		}
 		if dir := path.Dir(rel); dir != "." {
-			parent = lib.children[dir]
+			parent = parent.children[dir]
 		}
 		if d.IsDir() {
 			parent.children[path.Base(rel)] = t.folder(true)

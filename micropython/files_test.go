@@ -23,7 +23,7 @@ func TestFiles(t *testing.T) {
 		{"as written", "print(open('m.py').read()[:12])", "@micropython\n"},
 		{"import from lib folder", "os.mkdir('lib'); f = open('lib/n.py', 'w'); f.write('from . import o' if 0 else 'x = 8'); f.close()\nimport n; print(n.x)", "8\n"},
 		{"import package", "os.mkdir('p')\nfor n, s in (('__init__', 'from .q import y'), ('q', 'y = 9')):\n  f = open('p/%s.py' % n, 'w'); f.write(s); f.close()\nimport p; print(p.y)", "9\n"},
-		{"library is readable", "print('class Pin' in open('/lib/machine.py').read())", "True\n"},
+		{"library is readable", "print('class Pin' in open('/lib/pal/machine/_pin.py').read())", "True\n"},
 		{"statvfs", "v = os.statvfs('/'); print(v[0] * v[2], v[3] < v[2])", "4194304 True\n"},
 		{"dot dot", "print(open('../../../flash/l').read() == open('l').read())", "True\n"},
 	} {
@@ -44,7 +44,7 @@ func TestFileErrors(t *testing.T) {
 		errno string
 	}{
 		{"open('none')", "2"}, {"os.remove('none')", "2"}, {"os.stat('none')", "2"}, {"os.listdir('none')", "2"}, {"os.chdir('none')", "2"},
-		{"open('/lib/machine.py', 'w')", "30"}, {"open('/new', 'w')", "30"}, {"os.remove('/lib/machine.py')", "30"}, {"os.rename('/lib/machine.py', 'x')", "30"},
+		{"open('/lib/pal/machine/_pin.py', 'w')", "30"}, {"open('/new', 'w')", "30"}, {"os.remove('/lib/pal/machine/_pin.py')", "30"}, {"os.rename('/lib/pal/machine/_pin.py', 'x')", "30"},
 		{"os.mkdir('/etc')", "30"}, {"open('/etc/passwd')", "2"}, {"os.rmdir('/flash')", "30"}, {"os.rename('/flash', '/x')", "30"},
 		{"os.mkdir('d')", "17"}, {"os.rmdir('d')", "39"}, {"os.remove('d')", "21"}, {"open('d', 'w')", "21"}, {"open('d/x/y')", "20"},
 		{"os.rename('d', 'd/e')", "22"}, {"open('code.mpy', 'wb')", "13"}, {"os.rename('d/x', 'x.mpy')", "13"}, {"os.mkdir('x.mpy')", "13"},

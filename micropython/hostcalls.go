@@ -65,6 +65,7 @@ var ownFunctions = []hostFunction{
 		return flag(m.sleep(time.Duration(a[0].number()) * time.Microsecond))
 	}},
 	{name: "time_ns", args: 1, call: (*machine).wallClock},
+	{name: "set_clock", args: 2, call: (*machine).setClock},
 	// What the machine is.
 	{name: "board_name", call: func(m *machine, _ []record) record { return m.str(m.opts.Board) }},
 	{name: "pal_version", call: func(m *machine, _ []record) record { return m.str(m.opts.Version) }},
@@ -198,10 +199,19 @@ func (m *machine) deadline(a []record) record {
 // argument chooses seconds (0) or the nanoseconds within the last of them asked for (1).
 func (m *machine) wallClock(a []record) record {
 	if a[0].number() == 0 {
-		m.wall = time.Now()
+		m.wall = m.now()
 		return float(float64(m.wall.Unix()))
 	}
 	return integer(int64(m.wall.Nanosecond()))
+}
+
+// now is the machine's clock: the system's, moved by what a program set.
+func (m *machine) now() time.Time { return time.Now().Add(m.clockAhead) }
+
+// setClock sets the machine's clock, which is nobody else's, to seconds since 1970 and microseconds.
+func (m *machine) setClock(a []record) record {
+	m.clockAhead = time.Until(time.Unix(a[0].number(), a[1].number()*1000))
+	return flag(true)
 }
 
 // keepOpen notes where the engine keeps the descriptor of one of the three standard streams: in the second word of its object.

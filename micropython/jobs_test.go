@@ -191,7 +191,7 @@ func TestRefusal(t *testing.T) {
 		{"wlan", "import network\nw = network.WLAN(network.STA_IF)\nassert not w.isconnected()\nw.active(True)", "OSError", "[Errno 13] EACCES: network.WLAN.active is not for programs", 9},
 		{"socket", "import socket; socket.socket()", "OSError", "[Errno 13] EACCES: socket is not for programs", 9},
 		{"bluetooth", "import bluetooth; bluetooth.BLE()", "OSError", "[Errno 13] EACCES: bluetooth is not for programs", 9},
-		{"later", "I2C(0)", "OSError", "[Errno 19] ENODEV: I2C comes with a later release of PAL", 0},
+		{"absent hardware", "import machine; machine.CAN(0)", "OSError", "[Errno 19] ENODEV: machine.CAN: the terminal has no such hardware", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := g.exec(tt.code)

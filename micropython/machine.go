@@ -66,8 +66,9 @@ type machine struct {
 	masked    bool // machine.disable_irq
 	kicked    bool // callbacks of micropython.schedule wait
 
-	buffers bufferTypes
-	scratch []byte // data of a call that is put together, reused
+	buffers    bufferTypes
+	clockAhead time.Duration // of the system's clock
+	scratch    []byte        // data of a call that is put together, reused
 }
 
 // openStream is a standard stream's descriptor in the engine's memory.

@@ -14,7 +14,9 @@ ticks_us = js.ticks_us
 deadline = js.deadline
 wait = js.wait
 time_ns = js.time_ns
+set_clock = js.set_clock
 event = js.event
+network = js.network
 random_hex = js.random_hex
 irq_mask = js.irq_mask
 edge_rose = js.edge_rose
@@ -23,16 +25,20 @@ board_name = js.board_name()
 pal_version = js.pal_version()
 
 
-def _make(js, OSError, RuntimeError, TypeError, callable, len):
+def _make(js, OSError, RuntimeError, TypeError, callable, float, len):
     # State that no program can reach: closures, not names of this module.
     errno = js.errno
     text = js.text
     refusal = js.refusal
     pin_irq = js.pin_irq
+    timer = js.timer
+    uart_irq = js.uart_irq
     kick = js.kick
     refused = []  # (exception, number) of the latest refusals
     callbacks = []  # (callable, argument) of micropython.schedule
-    handlers = {}  # pin handle: (callable, its argument, the irq object)
+    handlers = {}  # source << 16 | number: (callable, its argument, the irq object, whether it runs once)
+    TIMER = 1 << 16
+    UART = 2 << 16
     jobs = [0]  # how many have ended
 
     def fail():
@@ -60,16 +66,19 @@ def _make(js, OSError, RuntimeError, TypeError, callable, len):
         # A number that is another one in the next job.
         return jobs[0]
 
-    def arm(h, fn, arg, irq, edges):
+    def put(key, entry, switch, number, *args):
         # The handler is in place before the first edge can come.
-        old = handlers.get(h)
-        handlers[h] = (fn, arg, irq)
-        if pin_irq(h, edges) is None:
+        old = handlers.get(key)
+        handlers[key] = entry
+        if switch(number, *args) is None:
             if old is None:
-                handlers.pop(h, None)
+                handlers.pop(key, None)
             else:
-                handlers[h] = old
+                handlers[key] = old
             fail()
+
+    def arm(h, fn, arg, irq, edges):
+        put(h, (fn, arg, irq, False), pin_irq, h, edges)
         if not edges:
             handlers.pop(h, None)
 
@@ -77,6 +86,29 @@ def _make(js, OSError, RuntimeError, TypeError, callable, len):
         # The irq object that is in place for a pin, or None.
         e = handlers.get(h)
         return None if e is None else e[2]
+
+    def arm_uart(h, fn, arg, irq, on):
+        put(UART | h, (fn, arg, irq, False), uart_irq, h, on)
+        if not on:
+            handlers.pop(UART | h, None)
+
+    def arm_timer(n, us, periodic, fn, arg):
+        put(TIMER | n, (fn, arg, arg, not periodic), timer, n, float(us), 1 if periodic else 0)
+
+    def armed_timer(n):
+        return armed(TIMER | n)
+
+    def disarm_timer(n):
+        if handlers.pop(TIMER | n, None) is not None and timer(n, 0, 0) is None:
+            fail()
+
+    def free_timer():
+        n = 256
+        while TIMER | n in handlers:
+            n += 1
+        if n > 65535:
+            raise OSError(12, "too many timers")
+        return n
 
     def schedule(fn, arg):
         if not callable(fn):
@@ -86,10 +118,12 @@ def _make(js, OSError, RuntimeError, TypeError, callable, len):
         callbacks.append((fn, arg))
         kick()
 
-    return fail, number_of, forget, job, arm, armed, handlers, callbacks, schedule
+    return (fail, number_of, forget, job, arm, armed, arm_uart, arm_timer, armed_timer, disarm_timer, free_timer, handlers,
+            callbacks, schedule)
 
 
-fail, number_of, forget, job, arm, armed, handlers, callbacks, schedule = _make(js, OSError, RuntimeError, TypeError, callable, len)
+(fail, number_of, forget, job, arm, armed, arm_uart, arm_timer, armed_timer, disarm_timer, free_timer, handlers, callbacks,
+ schedule) = _make(js, OSError, RuntimeError, TypeError, callable, float, len)
 del js, _make
 
 
@@ -103,7 +137,3 @@ def denied(what):
     # Ask the guard to refuse what no program may have: it numbers and records the try.
     check(refuse(what))
     raise OSError(13, what)
-
-
-def later(what):
-    raise OSError(19, what + " comes with a later release of PAL")

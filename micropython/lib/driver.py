@@ -31,7 +31,7 @@ heap_lock = micropython.heap_lock
 heap_unlock = micropython.heap_unlock
 modules = sys.modules
 search = sys.path
-search[:] = ["", "/lib", "/flash/lib", ".frozen"]
+search[:] = ["/lib/pal", "", "/flash", "/flash/lib", "/lib", ".frozen"]
 
 import _pal
 
@@ -42,7 +42,7 @@ callbacks = _pal.callbacks
 check = _pal.check
 del _pal.number_of, _pal.forget, _pal.handlers, _pal.callbacks
 
-import _builtin, _micropython, _sys, machine, os, time
+import _builtin, _bus, _micropython, _sys, machine, os, time
 
 getcwd = os.getcwd
 chdir = os.chdir
@@ -256,7 +256,7 @@ def load(source):
     saved = search[:]
     modules.pop("board", None)
     folder = getcwd()
-    search[:] = ["", "/lib", ".frozen"]
+    search[:] = ["/lib/pal", "", "/lib", ".frozen"]
     chdir("/")
     try:
         board = library["board"] = __import__("board")
@@ -314,9 +314,11 @@ def protected(fn, arg):
         error_out(s.getvalue())
 
 
-def handle(h):
-    e = handlers.get(h)
+def handle(key):
+    e = handlers.get(key)
     if e is not None:
+        if e[3]:
+            del handlers[key]
         protected(e[0], e[1])
 
 

@@ -1,8 +1,5 @@
-# Hardware as MicroPython programs know it. Every use becomes one call to the guard, which owns the pins.
-import _pal, time
-from micropython import const
-
-_OUT = const(2)
+# Pins, signals and analogue inputs.
+import _pal
 
 
 class _IRQ:
@@ -158,6 +155,32 @@ class Pin:
         return "Pin(%r)" % self._id
 
 
+class _Names:
+    # Pin.board and Pin.cpu: pins by name.
+    def __getattr__(self, name):
+        return Pin(name)
+
+
+Pin.board = Pin.cpu = _Names()
+
+
+def handle(pin):
+    """The guard's handle of a Pin, or of what makes one."""
+    return (pin if isinstance(pin, Pin) else Pin(pin))._h
+
+
+def label(pin):
+    """A pin as the program wrote it."""
+    return str(pin._id if isinstance(pin, Pin) else pin)
+
+
+def integer(x):
+    """x, or the engine's own TypeError for what is no integer."""
+    if type(x) is not int:
+        range(x)
+    return int(x)
+
+
 class Signal:
     """A pin whose meaning may be inverted."""
 
@@ -240,123 +263,3 @@ class ADC:
 
     def __repr__(self):
         return "ADC(%r)" % (self._id,)
-
-
-def _later(name):
-    class Later:
-        def __init__(self, *args, **kw):
-            _pal.later(name)
-
-    return Later
-
-
-I2C = _later("I2C")
-SoftI2C = _later("SoftI2C")
-SPI = _later("SPI")
-SoftSPI = _later("SoftSPI")
-UART = _later("UART")
-PWM = _later("PWM")
-Timer = _later("Timer")
-RTC = _later("RTC")
-Counter = _later("Counter")
-Encoder = _later("Encoder")
-I2C.MASTER = SPI.MASTER = 0
-SPI.MSB = 0
-SPI.LSB = 1
-Timer.ONE_SHOT = 0
-Timer.PERIODIC = 1
-
-
-def time_pulse_us(pin, pulse_level, timeout_us=1000000):
-    _pal.later("time_pulse_us")
-
-
-def bitstream(pin, encoding, timing, data):
-    _pal.later("bitstream")
-
-
-class WDT:
-    def __init__(self, id=0, timeout=5000):
-        _pal.denied("machine.WDT")
-
-
-class _Memory:
-    def __init__(self, name):
-        self._name = name
-
-    def __getitem__(self, address):
-        _pal.denied("machine." + self._name)
-
-    def __setitem__(self, address, value):
-        _pal.denied("machine." + self._name)
-
-
-mem8 = _Memory("mem8")
-mem16 = _Memory("mem16")
-mem32 = _Memory("mem32")
-
-PWRON_RESET = 1
-HARD_RESET = 2
-WDT_RESET = 3
-DEEPSLEEP_RESET = 4
-SOFT_RESET = 5
-WLAN_WAKE = 2
-PIN_WAKE = 2
-RTC_WAKE = 4
-
-
-def reset():
-    """End the program; the host itself is never reset by one."""
-    raise SystemExit
-
-
-def soft_reset():
-    raise SystemExit
-
-
-def reset_cause():
-    return SOFT_RESET
-
-
-def wake_reason():
-    return 0
-
-
-def unique_id():
-    import hashlib
-
-    return hashlib.sha256(_pal.board_name.encode()).digest()[:8]
-
-
-def freq(hz=None):
-    if hz is not None:
-        _pal.denied("machine.freq")
-    return 240000000
-
-
-def idle():
-    time.sleep_ms(1)
-
-
-def lightsleep(ms=None):
-    if ms is None:
-        while True:
-            time.sleep_ms(1000)
-    time.sleep_ms(ms)
-
-
-def deepsleep(ms=None):
-    _pal.denied("machine.deepsleep")
-
-
-def bootloader(timeout=0):
-    _pal.denied("machine.bootloader")
-
-
-def disable_irq():
-    """Hold interrupt handlers back; answers the state to hand to enable_irq."""
-    return not _pal.irq_mask(1)
-
-
-def enable_irq(state=True):
-    _pal.irq_mask(0 if state else 1)
