@@ -55,6 +55,17 @@ func Unknown(key string, known ...string) error {
 	return fmt.Errorf("%q is nothing that can be set here (%s)", key, strings.Join(known, ", "))
 }
 
+// Start returns the starting value of a board file, which must be from lo to hi, or otherwise when it names none.
+func Start(o device.Options, lo, hi, otherwise int) (int, error) {
+	if o.Value == nil {
+		return otherwise, nil
+	}
+	if *o.Value < lo || *o.Value > hi {
+		return 0, fmt.Errorf("value: %d is outside %d to %d", *o.Value, lo, hi)
+	}
+	return *o.Value, nil
+}
+
 // Address returns the I2C address of a device: the first of allowed when o names none.
 func Address(o device.Options, allowed ...uint16) (uint16, error) {
 	if o.Addr == -1 {
