@@ -1,0 +1,2 @@
+# The older name.
+from bluetooth import *
