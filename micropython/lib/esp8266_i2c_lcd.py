@@ -1,0 +1,2 @@
+# Another name that programs know the adapter by.
+from i2c_lcd import I2cLcd

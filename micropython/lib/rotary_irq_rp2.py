@@ -1,0 +1,2 @@
+# Another name that programs know the encoder by.
+from rotary import RotaryIRQ
