@@ -70,16 +70,16 @@ func (s *sink) Call(ctx context.Context, call hw.Call) hw.Reply {
 		if err == nil && e != nil {
 			s.effect(*e)
 		}
-		return s.reply(0, err)
+		return s.posting(h, s.reply(0, err))
 	case hw.OpPinRead:
 		v, err := t.Read(s.caller, h)
 		return s.reply(int64(v), err)
 	case hw.OpPinWrite:
 		e, err := t.Write(s.caller, h, int(clampByte(call.A)))
-		return s.driven(e, err)
+		return s.posting(h, s.driven(e, err))
 	case hw.OpPinToggle:
 		e, err := t.Toggle(s.caller, h)
-		return s.driven(e, err)
+		return s.posting(h, s.driven(e, err))
 	case hw.OpPinIRQ, hw.OpTimer, hw.OpUARTIRQ:
 		return s.reply(0, s.c.arm(s, call))
 	case hw.OpADCRead:
@@ -126,7 +126,15 @@ func (s *sink) open(call hw.Call) hw.Reply {
 	if err == nil && call.Op == hw.OpADCOpen {
 		err = s.c.cfg.Table.CheckADC(s.caller, h)
 	}
-	return s.reply(int64(h), err)
+	return s.posting(h, s.reply(int64(h), err))
+}
+
+// posting says in an answer about a pin whether writes to it may be posted.
+func (s *sink) posting(h pin.Handle, r hw.Reply) hw.Reply {
+	if r.Errno == 0 && s.c.cfg.Table.Posts(h) {
+		r.Extra = hw.PostAllowed
+	}
+	return r
 }
 
 func (s *sink) driven(e pin.Effect, err error) hw.Reply {

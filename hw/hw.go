@@ -156,8 +156,8 @@ type Call struct {
 	Posted bool
 }
 
-// PostAllowed is set in Reply.Extra of OpPinOpen and OpPinMode when writes to the pin may be posted: an output that has no rule whose refusal
-// a program would have to hear of at once.
+// PostAllowed is set in Reply.Extra of OpPinOpen, OpPinMode, OpPinWrite and OpPinToggle when writes to the pin may be posted: an
+// output that has no rule whose refusal a program would have to hear of at once.
 const PostAllowed = 1
 
 // Reply answers a Call.
@@ -281,7 +281,7 @@ type Executor interface {
 	// Edge delivers a level change to the running job, whose handlers run between bytecodes. It never blocks and reports
 	// false when no job is running or the queue is full. Safe from any goroutine.
 	Edge(e Edge) bool
-	// Generation counts the machines used so far, from 1; it changes when the machine was replaced. Safe from any goroutine.
+	// Generation counts the machines used so far, from 1, so that it is never 0, which stands for any; it changes when the machine was replaced. Safe from any goroutine.
 	Generation() uint64
 	// Reset replaces the machine. Callers serialise it with Run.
 	Reset(ctx context.Context) error

@@ -96,7 +96,7 @@ func (m *machine) queueEdge(e hw.Edge) {
 // scheduleHandlers asks the engine to run the handlers between two bytecodes. Programs have no way to the engine's queue but
 // by forcing one (micropython.schedule as they know it is the library's); who fills it has forfeited the machine.
 func (m *machine) scheduleHandlers() {
-	if m.scheduled || !m.inGuest || !m.kicked && (m.edges.count == 0 || m.masked) {
+	if m.scheduled || !m.inGuest || !m.kicked && m.posting.owed == nil && (m.edges.count == 0 || m.masked) {
 		return
 	}
 	const pythonNone = 3 // any small integer serves as argument; this is 1

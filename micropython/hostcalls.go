@@ -36,15 +36,13 @@ var hostFunctions = slices.Concat(ownFunctions, busFunctions)
 
 var ownFunctions = []hostFunction{
 	// Hardware.
-	{name: "pin_open", args: 1, call: func(m *machine, a []record) record { return m.open(hw.OpPinOpen, a[0]) }},
-	{name: "pin_mode", args: 4, call: func(m *machine, a []record) record {
-		return m.simple(hw.OpPinMode, a[0], a[1].number(), a[2].number(), a[3].number())
-	}},
+	{name: "pin_open", args: 1, call: (*machine).openPin},
+	{name: "pin_mode", args: 4, call: (*machine).modePin},
 	{name: "pin_read", args: 1, call: func(m *machine, a []record) record { return m.simple(hw.OpPinRead, a[0], 0, 0, 0) }},
 	{name: "pin_write", args: 2, call: func(m *machine, a []record) record {
-		return m.simple(hw.OpPinWrite, a[0], a[1].number(), 0, 0)
+		return m.writePin(hw.OpPinWrite, a[0], a[1].number())
 	}},
-	{name: "pin_toggle", args: 1, call: func(m *machine, a []record) record { return m.simple(hw.OpPinToggle, a[0], 0, 0, 0) }},
+	{name: "pin_toggle", args: 1, call: func(m *machine, a []record) record { return m.writePin(hw.OpPinToggle, a[0], 0) }},
 	{name: "pin_irq", args: 2, call: func(m *machine, a []record) record { return m.simple(hw.OpPinIRQ, a[0], a[1].number(), 0, 0) }},
 	{name: "adc_open", args: 1, call: func(m *machine, a []record) record { return m.open(hw.OpADCOpen, a[0]) }},
 	{name: "adc_read", args: 1, call: func(m *machine, a []record) record { return m.simple(hw.OpADCRead, a[0], 0, 0, 0) }},
@@ -56,8 +54,13 @@ var ownFunctions = []hostFunction{
 	{name: "errno", call: func(m *machine, _ []record) record { return integer(int64(m.fault.Errno)) }},
 	{name: "text", call: func(m *machine, _ []record) record { return m.str(m.fault.Text) }},
 	{name: "refusal", call: func(m *machine, _ []record) record { return integer(int64(m.fault.Refusal)) }},
+	{name: "settled", call: (*machine).settled},
+	{name: "failing", call: (*machine).failing},
+	{name: "throwable", args: 1, call: (*machine).throwable},
+	{name: "throw", call: (*machine).throw},
 	// Time.
 	{name: "ticks_us", call: func(m *machine, _ []record) record {
+		m.settle()
 		return integer(int64(m.sinceStart()/time.Microsecond) & (1<<30 - 1))
 	}},
 	{name: "deadline", args: 1, call: (*machine).deadline},
@@ -199,6 +202,7 @@ func (m *machine) deadline(a []record) record {
 // argument chooses seconds (0) or the nanoseconds within the last of them asked for (1).
 func (m *machine) wallClock(a []record) record {
 	if a[0].number() == 0 {
+		m.settle()
 		m.wall = m.now()
 		return float(float64(m.wall.Unix()))
 	}

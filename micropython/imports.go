@@ -13,9 +13,12 @@ import (
 // arguments from stack and leaves its result there.
 func imports(m *machine) map[string]func(stack []uint64) {
 	table := map[string]func([]uint64){
-		"tick":                   func([]uint64) { m.tick() },
-		"mp_js_random_u32":       func(s []uint64) { s[0] = uint64(m.random.next()) },
-		"mp_js_ticks_ms":         func(s []uint64) { s[0] = uint64(uint32(m.sinceStart() / time.Millisecond)) },
+		"tick":             func([]uint64) { m.tick() },
+		"mp_js_random_u32": func(s []uint64) { s[0] = uint64(m.random.next()) },
+		"mp_js_ticks_ms": func(s []uint64) {
+			m.settle()
+			s[0] = uint64(uint32(m.sinceStart() / time.Millisecond))
+		},
 		"mp_js_time_ms":          func(s []uint64) { s[0] = api.EncodeF64(float64(m.now().UnixMilli())) },
 		"emscripten_resize_heap": func(s []uint64) { s[0] = truth(m.eng.grow(uint32(s[0]))) },
 		"_abort_js":              func([]uint64) { panic(fatal{"the engine called abort"}) },

@@ -46,6 +46,9 @@ func (m *machine) register(a []record) record {
 	if err := m.eng.linkScheduler(uint32(a[2].number())); err != nil {
 		panic(fatal{err.Error()})
 	}
+	if err := m.eng.linkThrow(m); err != nil {
+		panic(fatal{err.Error()})
+	}
 	for fd := range m.standard {
 		m.standard[fd] = uint32(a[3+fd].number()) + 4 // behind the type
 		if got, ok := m.eng.mem.ReadUint32Le(m.standard[fd]); !ok || got != uint32(fd) {
@@ -92,6 +95,7 @@ func (m *machine) run(r frame.Run) error {
 			}
 		}
 	}
+	m.closePosting()
 	m.outcome.DroppedOut, m.outcome.DroppedErr = m.stdout.dropped, m.stderr.dropped
 	m.flushAll()
 	m.running = false

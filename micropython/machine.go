@@ -53,6 +53,7 @@ type machine struct {
 	call      frame.Call
 	reply     *frame.Reply // the answer that hardware() waits for, once it came
 	waiting   bool
+	posting   posting
 	ticks     uint64
 	fuelAt    int64 // fuel left when the guest was entered
 	outcome   hw.Outcome
@@ -216,6 +217,7 @@ func (m *machine) drainRecords() {
 func (m *machine) tick() {
 	m.ticks++
 	m.pump()
+	m.settle()
 	now := time.Now()
 	m.heartbeat(now)
 	m.flushOld(now)
@@ -259,7 +261,16 @@ func (m *machine) exchange() *hw.Reply {
 	if m.ch == nil || !m.running {
 		return &hw.Reply{Errno: errnoENODEV, Text: "no hardware while the machine starts"}
 	}
+	if r := m.overdue(); r != nil {
+		return r
+	}
 	m.flushAll()
+	return m.ask()
+}
+
+// ask sends the call and waits for its answer.
+func (m *machine) ask() *hw.Reply {
+	m.posting.open = 0 // the answer comes behind them all
 	m.call.Seq = m.seq
 	m.send(&m.call)
 	m.waiting, m.reply = true, nil
@@ -282,6 +293,12 @@ func (m *machine) exchange() *hw.Reply {
 // attention: an interrupt that is now pending, or an edge whose handler is due.
 func (m *machine) sleep(until time.Duration) bool {
 	m.flushAll()
+	told := m.posting.owed != nil // and is raised when that can be, which the wait must not wait for
+	m.settle()
+	if m.posting.owed != nil && !told || m.attention {
+		m.attention = false
+		return true
+	}
 	for {
 		now := time.Now()
 		left := until - now.Sub(m.start)

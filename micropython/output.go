@@ -61,6 +61,7 @@ func (m *machine) print(id hw.Stream, p []byte) {
 	if id == hw.Stderr {
 		s = &m.stderr
 	}
+	m.settle()
 	if len(s.pending) == 0 {
 		m.pendingSince = time.Now()
 	}

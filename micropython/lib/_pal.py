@@ -41,15 +41,18 @@ def _make(js, OSError, RuntimeError, TypeError, callable, float, len):
     UART = 2 << 16
     jobs = [0]  # how many have ended
 
-    def fail():
-        # Raise what the host's last None meant.
+    def failure():
+        # The exception that the host's last None means.
         e = OSError(errno(), text())
         n = refusal()
         if n:
             if len(refused) >= 16:
                 refused.pop(0)
             refused.append((e, n))
-        raise e
+        return e
+
+    def fail():
+        raise failure()
 
     def number_of(e):
         # The guard's number of the refusal that e stands for, 0 when e is something else.
@@ -118,11 +121,11 @@ def _make(js, OSError, RuntimeError, TypeError, callable, float, len):
         callbacks.append((fn, arg))
         kick()
 
-    return (fail, number_of, forget, job, arm, armed, arm_uart, arm_timer, armed_timer, disarm_timer, free_timer, handlers,
+    return (fail, failure, number_of, forget, job, arm, armed, arm_uart, arm_timer, armed_timer, disarm_timer, free_timer, handlers,
             callbacks, schedule)
 
 
-(fail, number_of, forget, job, arm, armed, arm_uart, arm_timer, armed_timer, disarm_timer, free_timer, handlers, callbacks,
+(fail, failure, number_of, forget, job, arm, armed, arm_uart, arm_timer, armed_timer, disarm_timer, free_timer, handlers, callbacks,
  schedule) = _make(js, OSError, RuntimeError, TypeError, callable, float, len)
 del js, _make
 

@@ -16,6 +16,10 @@ set_board = js.set_board
 board_call = js.board_call
 next_edge = js.next_edge
 again = js.again
+settled = js.settled
+failing = js.failing
+throwable = js.throwable
+throw = js.throw
 kick = js.kick
 error_out = js.error_out
 StringIO = io.StringIO
@@ -36,11 +40,13 @@ search[:] = ["/lib/pal", "", "/flash", "/flash/lib", "/lib", ".frozen"]
 import _pal
 
 number_of = _pal.number_of
+fail = _pal.fail
+failure = _pal.failure
 forget = _pal.forget
 handlers = _pal.handlers
 callbacks = _pal.callbacks
 check = _pal.check
-del _pal.number_of, _pal.forget, _pal.handlers, _pal.callbacks
+del _pal.failure, _pal.number_of, _pal.forget, _pal.handlers, _pal.callbacks
 
 import _builtin, _bus, _micropython, _sys, machine, os, time
 
@@ -322,6 +328,9 @@ def handle(key):
         protected(e[0], e[1])
 
 
+late = [None]  # the exception of a posted write, until it is raised
+
+
 def drain(_):
     # The engine's scheduler calls this between bytecodes: handlers of edges first, then what was scheduled up to now. What
     # these schedule waits for the next time, so that the program goes on. An interrupt that comes here is meant for it.
@@ -337,10 +346,14 @@ def drain(_):
             protected(fn, arg)
         if callbacks:
             kick()
+        if failing():
+            late[0] = failure()
+            throwable(id(late[0]))
     except KeyboardInterrupt:
         again(1)
     except BaseException:  # no memory to tell of a handler's exception: the program goes on
         again(0)
+    throw()  # is raised at the next jump, and from here to the program there is none
 
 
 def report(e):
@@ -393,19 +406,30 @@ def absorb():
         return absorb()
 
 
+def told():
+    # What was posted must have been done before a job counts as done.
+    if settled() is None:
+        fail()
+
+
 def guest(kind, key, code, func, args, flags, pin):
-    if kind == 1:
-        run_exec(key, code, flags)
-    elif kind == 2:
-        run_board(code)
-    elif kind == 3:
-        run_proxy(code, args)
-    elif kind == 4:
-        run_func(func, args)
-    elif kind == 5:
-        handle(pin)
-    drain(0)
+    try:
+        if kind == 1:
+            run_exec(key, code, flags)
+        elif kind == 2:
+            run_board(code)
+        elif kind == 3:
+            run_proxy(code, args)
+        elif kind == 4:
+            run_func(func, args)
+        elif kind == 5:
+            handle(pin)
+        drain(0)
+    except SystemExit:
+        told()
+        raise
     unlock()
+    told()
     end()
 
 
@@ -464,7 +488,7 @@ def run(kind, key, code, func, args, flags, pin):
     threshold(-1)
     callbacks.clear()
     take_last(key)
-    error = None
+    error = late[0] = None
     forget()
     if room is None:
         make_room(key)

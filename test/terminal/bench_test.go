@@ -3,6 +3,7 @@
 package terminal
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/pal-terminal/pal/transport"
@@ -42,4 +43,26 @@ func exchange(b *testing.B, conn transport.Conn, message string) {
 	if _, err := conn.Read(b.Context()); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// Uses of hardware in one exec: what one costs, from Python through the guard's table to the simulated board and back.
+func BenchmarkPinWrite(b *testing.B) { uses(b, "p = Pin('LED', Pin.OUT)", "p.on(); p.off()", 2) }
+func BenchmarkPinWriteRules(b *testing.B) {
+	uses(b, "p = Pin('RELAY_1', Pin.OUT)", "p.off()", 1)
+}
+func BenchmarkPinRead(b *testing.B) { uses(b, "p = Pin('BUTTON', Pin.IN)", "p.value()", 1) }
+
+func uses(b *testing.B, setup, body string, each int) {
+	b.Helper()
+	const turns = 50_000
+	x := Start(b, nil)
+	conn := x.Pipe(x.Agent)
+	code := fmt.Sprintf(`{"code":"%s\nfor _ in range(%d): %s"}`, setup, turns, body)
+	n := 0
+	for b.Loop() {
+		exchange(b, conn, code)
+		n += turns * each
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/use")
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "uses/s")
 }
