@@ -95,6 +95,18 @@ func newFake() *fake {
 		return &hw.Exception{Class: "NameError", Message: "name 'kept' isn't defined", Line: 1}
 	}
 	f.programs[hwtest.Drive] = func(g *guest) *hw.Exception { return g.drive("5", 1, 0) }
+	f.programs[hwtest.Heal] = func(g *guest) *hw.Exception {
+		h, e := g.open("5", hw.ModeOut)
+		for _, c := range []hw.Call{{Op: hw.OpPinWrite, A: 1}, {Op: hw.OpPinWrite}, {Op: hw.OpPinRead}} {
+			if c.Pin = h; e == nil {
+				_, e = g.call(c)
+			}
+		}
+		if e != nil {
+			_, e = g.call(hw.Call{Op: hw.OpPinWrite, Pin: h})
+		}
+		return e
+	}
 	f.programs[hwtest.Watch] = func(g *guest) *hw.Exception {
 		h, e := g.open("5", hw.ModeIn)
 		if e == nil {

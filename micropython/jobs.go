@@ -184,7 +184,7 @@ func (m *machine) failed(a []record) record {
 		Class: clip(string(a[0].text(m.eng.mem))), Message: clip(string(a[1].text(m.eng.mem))),
 		Line: line, Traceback: clip(trace),
 	}
-	m.outcome.Refusal = uint32(a[3].number())
+	m.outcome.Refusal, m.outcome.Value = uint32(a[3].number()), nil
 	return null
 }
 

@@ -18,9 +18,6 @@ type fatal struct{ why string }
 
 func (f fatal) Error() string { return f.why }
 
-// errEnd is thrown when the guard said goodbye or is gone.
-var errEnd = errors.New("the guard ended the channel")
-
 // machine is one MicroPython with its files, its output and its channel. Everything happens on one goroutine.
 type machine struct {
 	ctx   context.Context
@@ -139,9 +136,9 @@ func (m *machine) serve() (err error) {
 	}
 }
 
-// ending tells the guard's goodbye from a failure.
+// ending tells the channel's end from a failure.
 func ending(err error) error {
-	if errors.Is(err, errEnd) || errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err
@@ -170,8 +167,6 @@ func (m *machine) handle(rec any) {
 			panic(fatal{"an answer that nobody waits for"})
 		}
 		m.reply = r
-	case frame.Bye:
-		panic(errEnd)
 	default:
 		panic(fatal{fmt.Sprintf("unexpected record %T", rec)})
 	}
@@ -232,7 +227,7 @@ func (m *machine) heartbeat(now time.Time) {
 		return
 	}
 	m.lastBeat = now
-	m.send(frame.Heartbeat{Fuel: m.fuel()})
+	m.send(frame.Heartbeat{})
 }
 
 // fuel is what the running job has burnt.

@@ -134,6 +134,7 @@ func (g *guard) begin(job hw.Job) {
 func (g *guard) finish() result {
 	g.t.Helper()
 	var r result
+	var owed *hw.Reply // as package vm does it
 	for {
 		switch rec := g.next().(type) {
 		case frame.Done:
@@ -145,10 +146,17 @@ func (g *guard) finish() result {
 		case *frame.Call:
 			r.calls = append(r.calls, rec.Call)
 			reply := hw.Reply{}
-			if g.answer != nil {
+			switch {
+			case owed != nil && !rec.Call.Posted:
+				reply, owed = *owed, nil
+			case owed == nil && g.answer != nil && rec.Call.Op != hw.OpFlush:
 				reply = g.answer(rec.Call)
 			}
-			g.send(&frame.Reply{Reply: reply})
+			if !rec.Call.Posted {
+				g.send(&frame.Reply{Reply: reply})
+			} else if reply.Errno != 0 {
+				owed = &reply
+			}
 		case frame.Output:
 			if rec.Stream == hw.Stdout {
 				r.out += string(rec.Data)

@@ -273,6 +273,22 @@ func (j *fakeJob) call(c hw.Call) hw.Reply {
 	return <-j.replies
 }
 
+// post makes a call that it does not wait for.
+func (j *fakeJob) post(c hw.Call) {
+	c.Posted = true
+	j.send(&frame.Call{Seq: j.seq, Call: c})
+}
+
+// failed is the end of a job whose last call failed, a good one when it did not.
+func failed(r hw.Reply) hw.Outcome {
+	if r.Errno == 0 {
+		return hw.Outcome{}
+	}
+	out := raised("OSError", fmt.Sprintf("[Errno %d] %s", r.Errno, r.Text), 2)
+	out.Refusal = r.Refusal
+	return out
+}
+
 func raised(class, message string, line int) hw.Outcome {
 	return hw.Outcome{Exception: &hw.Exception{Class: class, Message: message, Line: line, Traceback: class + ": " + message}}
 }
@@ -281,8 +297,7 @@ func raised(class, message string, line int) hw.Outcome {
 func (j *fakeJob) pin(mode hw.Mode) (uint16, *hw.Outcome) {
 	r := j.call(hw.Call{Op: hw.OpPinOpen, Text: hwtest.PinName})
 	if r.Errno != 0 {
-		out := raised("OSError", fmt.Sprintf("[Errno %d] %s", r.Errno, r.Text), 2)
-		out.Refusal = r.Refusal
+		out := failed(r)
 		return 0, &out
 	}
 	handle := uint16(r.Value)
@@ -327,8 +342,19 @@ func (j *fakeJob) run() hw.Outcome {
 		if out != nil {
 			return *out
 		}
-		j.call(hw.Call{Op: hw.OpPinWrite, Pin: handle, A: 1})
-		j.call(hw.Call{Op: hw.OpPinWrite, Pin: handle, A: 0})
+		j.post(hw.Call{Op: hw.OpPinWrite, Pin: handle, A: 1})
+		j.post(hw.Call{Op: hw.OpPinWrite, Pin: handle, A: 0})
+		return failed(j.call(hw.Call{Op: hw.OpFlush}))
+	case hwtest.Heal:
+		handle, out := j.pin(hw.ModeOut)
+		if out != nil {
+			return *out
+		}
+		j.post(hw.Call{Op: hw.OpPinWrite, Pin: handle, A: 1})
+		j.post(hw.Call{Op: hw.OpPinWrite, Pin: handle, A: 0})
+		if r := j.call(hw.Call{Op: hw.OpPinRead, Pin: handle}); r.Errno != 0 {
+			return failed(j.call(hw.Call{Op: hw.OpPinWrite, Pin: handle}))
+		}
 	case hwtest.Watch:
 		handle, out := j.pin(hw.ModeIn)
 		if out != nil {

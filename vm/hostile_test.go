@@ -26,13 +26,17 @@ func TestMisdeeds(t *testing.T) {
 		"zero-length": "cut short", "unknown-type": "unknown record", "long-string": "cut short", "trailing-bytes": "bytes after",
 		"heartbeat-flood": "flood of heartbeats", "cursor-goes-back": "cursor", "cursor-far-ahead": "cursor", "reader-cursor-too-far": "cursor",
 		"wake-ups-for-nothing": "wake-ups for nothing", "posted-read": "as a posted call",
+		"end-over-refusal": "before it heard of a posted call",
 	}
 	for name := range misdeeds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := fakes(t, "good")
 			m := b.Executor("agent")
-			out, s := runs(t, m, misdeed+name)
+			s := &hwtest.Sink{T: t, Answer: func(c hw.Call) (hw.Reply, bool) {
+				return hw.Reply{Errno: 13, Text: "no"}, c.Pin == refusedPin
+			}}
+			out := s.Run(within(t, 20*time.Second), m, hwtest.Exec("", misdeed+name))
 			if !out.Started || !out.Died || out.Rung != hw.RungNone {
 				t.Errorf("outcome: got %+v, want a dead machine without a rung", out)
 			}

@@ -17,7 +17,7 @@ func script(seq uint32) (bytes []byte, ends []int) {
 	for _, rec := range []any{
 		frame.Output{Seq: seq, Stream: hw.Stdout, Data: []byte("pal\n")},
 		&frame.Call{Seq: seq, Call: hw.Call{Op: hw.OpPinWrite, Pin: 3, A: 1}},
-		frame.Heartbeat{Fuel: 9},
+		frame.Heartbeat{},
 		frame.Done{Seq: seq, Outcome: hw.Outcome{Fuel: 11}},
 	} {
 		var err error
@@ -53,7 +53,7 @@ var misdeeds = map[string]func(j *fakeJob){
 		j.raw([]byte{10, 0, 0, 0, byte(frame.TypeOutput), byte(j.seq), 0, 0, 0, 1, 0xff, 0xff, 0xff, 0x7f})
 	},
 	"trailing-bytes": func(j *fakeJob) {
-		j.raw([]byte{10, 0, 0, 0, byte(frame.TypeHeartbeat), 0, 0, 0, 0, 0, 0, 0, 0, 0})
+		j.raw([]byte{2, 0, 0, 0, byte(frame.TypeHeartbeat), 0})
 	},
 	"cursor-goes-back": func(j *fakeJob) {
 		j.call(hw.Call{Op: hw.OpPinRead})
@@ -72,6 +72,10 @@ var misdeeds = map[string]func(j *fakeJob){
 			j.conn.ring()
 		}
 	},
+	"end-over-refusal": func(j *fakeJob) {
+		j.post(hw.Call{Op: hw.OpPinWrite, Pin: refusedPin})
+		j.send(frame.Done{Seq: j.seq})
+	},
 	"posted-read": func(j *fakeJob) { j.send(&frame.Call{Seq: j.seq, Call: hw.Call{Op: hw.OpPinRead, Posted: true}}) },
 	"heartbeat-flood": func(j *fakeJob) {
 		for {
@@ -86,6 +90,9 @@ var afterMisdeeds = map[string]func(j *fakeJob) any{
 	"late-call":   func(j *fakeJob) any { return &frame.Call{Seq: j.seq} },
 	"late-output": func(j *fakeJob) any { return frame.Output{Seq: j.seq, Stream: hw.Stdout, Data: []byte("x")} },
 }
+
+// refusedPin is a handle that the sink of TestMisdeeds refuses.
+const refusedPin = 99
 
 func (j *fakeJob) misbehave(name string) {
 	if do, ok := misdeeds[name]; ok {

@@ -25,7 +25,7 @@ import (
 // Type names a record.
 type Type uint8
 
-// Records. Upper half of the alphabet of the protocol: the guard sends Run, Interrupt, Reply, Edge and Bye; the machine
+// Records. Upper half of the alphabet of the protocol: the guard sends Run, Interrupt, Reply and Edge; the machine
 // sends Ready, Call, Output, Done and Heartbeat.
 const (
 	TypeReady     Type = iota + 1 // machine → guard, once: it can run jobs
@@ -37,7 +37,6 @@ const (
 	TypeOutput                    // machine → guard: printed bytes
 	TypeDone                      // machine → guard: the job's end
 	TypeHeartbeat                 // machine → guard: it is alive and its engine reached a tick, a wait or idleness
-	TypeBye                       // guard → machine: end
 )
 
 // HeaderBytes is the size of the length prefix.
@@ -118,13 +117,8 @@ type Done struct {
 
 func (r *Done) fields(w *wire) { num(w, &r.Seq, 4); w.outcome(&r.Outcome) }
 
-// Heartbeat says that the machine is alive; Fuel is what the running job has burnt so far.
-type Heartbeat struct{ Fuel uint64 }
-
-func (r *Heartbeat) fields(w *wire) { num(w, &r.Fuel, 8) }
-
-// Bye asks the machine to end.
-type Bye struct{}
+// Heartbeat says that the machine is alive. The end of the channel is what ends it.
+type Heartbeat struct{}
 
 // Append encodes rec, one of the structs of this package, with its length prefix and returns the extended buffer. It fails
 // only when the record would be longer than limits.FrameBytes or rec is of another type.
@@ -184,10 +178,7 @@ func (w *wire) write(rec any) Type {
 		r.fields(w)
 		return TypeDone
 	case Heartbeat:
-		r.fields(w)
 		return TypeHeartbeat
-	case Bye:
-		return TypeBye
 	}
 	return 0
 }
@@ -234,9 +225,7 @@ func (w *wire) read(t Type) any {
 	case TypeDone:
 		return fresh(w, (*Done).fields)
 	case TypeHeartbeat:
-		return fresh(w, (*Heartbeat).fields)
-	case TypeBye:
-		return Bye{}
+		return Heartbeat{}
 	}
 	return nil
 }

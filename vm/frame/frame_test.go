@@ -21,8 +21,7 @@ func samples() []any {
 		Output{Seq: 2, Stream: hw.Stderr, Data: []byte("hi")},
 		Done{Seq: 3, Outcome: hw.Outcome{Exception: &hw.Exception{Class: "OSError", Message: "m", Line: 3, Traceback: "t"}, Value: []byte("1"), Fuel: 1 << 40, Refusal: 6, DroppedOut: 10, DroppedErr: 11}},
 		Done{Seq: 4},
-		Heartbeat{Fuel: 12},
-		Bye{},
+		Heartbeat{},
 	}
 }
 
