@@ -217,18 +217,22 @@ type DriverSpec struct {
 	Kind string // "sim", "linux" or "serial"
 	Chip string // linux: GPIO chip
 	Port string // serial: device words
+	Real bool   // sim: transfers take the time that they take on a wire (timing: real)
+	Seed uint64 // sim: of everything random
 	At   Pos
 }
 
 // Device is something wired to the board. Only the simulator builds devices.
 type Device struct {
-	Type  string
-	Name  string // defaults to the pin's name
-	Pin   int    // index into Description.Pins, -1 when the device hangs on a bus
-	Bus   string // name of the bus, empty when the device hangs on a pin
-	Addr  int    // address on the bus, -1 when none was given
-	Value *int   // starting value; what it means is the device's affair
-	At    Pos
+	Type   string
+	Name   string            // of a device on one pin by default the pin's; else, empty when none was given
+	Pin    int               // index into Description.Pins, -1 when the device has several lines or hangs on a bus
+	Pins   map[string]int    // role ("trig") to index into Description.Pins, of a device with several lines
+	Bus    string            // name of the bus, empty when the device hangs on pins alone
+	Addr   int               // address on the bus, -1 when none was given
+	Value  *int              // starting value; what it means is the device's affair
+	Values map[string]string // further settings as written; the simulator knows which there are
+	At     Pos
 }
 
 // Description is a whole board. It is immutable.

@@ -87,7 +87,10 @@ type pinRefs struct {
 	keys      map[string]Pos // rule keys that stand on the pin, to complain about
 }
 
-type deviceRefs struct{ pin, bus ref }
+type deviceRefs struct {
+	pin, bus ref
+	pins     map[string]*ref
+}
 
 func (dec *decoder) board(n ast.Node, open func(string) ([]byte, error)) {
 	d := dec.d
@@ -133,6 +136,16 @@ func (dec *decoder) driver(n ast.Node, what string) {
 		"kind": word(&dec.reader, &kind, kinds),
 		"chip": dec.text(&spec.Chip, limits.NameBytes),
 		"port": dec.text(&spec.Port, limits.BoardTextBytes),
+		"timing": func(n ast.Node, what string) {
+			i := -1
+			word(&dec.reader, &i, []string{"real"})(n, what)
+			spec.Real = i == 0
+		},
+		"seed": func(n ast.Node, what string) {
+			seed := 0
+			dec.integer(&seed, 0, 1<<30)(n, what)
+			spec.Seed = uint64(seed)
+		},
 	}, "kind")
 	spec.Kind = kinds[kind]
 	if spec.Chip != "" && spec.Kind != "linux" {
@@ -181,21 +194,49 @@ var busRoles = map[string]map[string]bool{
 
 func (dec *decoder) device(n ast.Node, _ string) {
 	dev := Device{Pin: -1, Addr: -1, At: posOf(n)}
-	var refs deviceRefs
-	dec.mapping(n, "device", fields{
+	refs := deviceRefs{pins: map[string]*ref{}}
+	known := fields{
 		"type": dec.text(&dev.Type, limits.SimNameBytes),
 		"name": dec.text(&dev.Name, limits.SimNameBytes),
 		"pin":  dec.ref(&refs.pin),
+		"pins": func(n ast.Node, what string) {
+			roles := fields{}
+			for _, role := range keysOf(n) {
+				refs.pins[role] = new(ref)
+				roles[role] = dec.ref(refs.pins[role])
+			}
+			dec.mapping(n, what, roles)
+		},
 		"bus":  dec.ref(&refs.bus),
 		"addr": dec.integer(&dev.Addr, 0x08, 0x77),
 		"value": func(n ast.Node, what string) {
 			dev.Value = new(int)
 			dec.integer(dev.Value, -1<<20, 1<<20)(n, what)
 		},
-	}, "type")
+	}
+	// What else stands there is for the device's model to know: only its form can be checked here.
+	for _, key := range keysOf(n) {
+		if _, ok := known[key]; !ok {
+			known[key] = func(n ast.Node, what string) { dec.setting(&dev, n, what) }
+		}
+	}
+	dec.mapping(n, "device", known, "type")
 	dev.Bus = refs.bus.name
 	dec.d.Devices = append(dec.d.Devices, dev)
 	dec.devs = append(dec.devs, refs)
+}
+
+// setting reads a scalar of a device as it was written.
+func (dec *decoder) setting(dev *Device, n ast.Node, what string) {
+	v, ok := n.(ast.ScalarNode)
+	if !ok || len(n.GetToken().Value) > limits.SimNameBytes {
+		dec.addf(posOf(n), "%s must be a word or a number of at most %d bytes, not %s", what, limits.SimNameBytes, kindOf(n))
+		return
+	}
+	if dev.Values == nil {
+		dev.Values = map[string]string{}
+	}
+	dev.Values[what] = v.GetToken().Value
 }
 
 // ref reads the name of a pin or bus, which may be a number.

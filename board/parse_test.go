@@ -141,7 +141,7 @@ func TestParseProblems(t *testing.T) {
 		{"bus-system-pin", "scl: 7", "scl: BOOT", "25:29: i2c0 is owned by agent but its line BOOT by system"},
 		{"bus-foreign-line", "scl: 7", "scl: 7, tx: 7", `25:36: i2c0 has no line "tx"`},
 		{"device-bus", "bus: i2c0", "bus: i2c9", `28:24: device aht20 hangs on "i2c9"`},
-		{"device-both", "bus: i2c0", "bus: i2c0, pin: LED", "28:5: device aht20 hangs on a pin or on a bus"},
+		{"device-both", "bus: i2c0", "bus: i2c0, pin: LED", "28:5: device aht20 hangs on a pin (pin: …), or on several (pins: …), a bus (bus: …) or both"},
 		{"device-system", "{type: led, pin: LED}", "{type: led, pin: BOOT}", "27:22: device led hangs on BOOT, a system pin"},
 		{"devices-linux", "buses:", "drivers: {kind: linux, chip: gpiochip0}\nbuses:", "28:5: devices are for the simulated board"},
 		{"chip-sim", "buses:", "drivers: {kind: sim, chip: gpiochip0}\nbuses:", "24:10: chip belongs to the linux driver"},

@@ -201,22 +201,33 @@ func (dec *decoder) checkDevice(dev *Device, refs deviceRefs) {
 	if dec.d.Driver.Kind != "sim" {
 		dec.addf(dev.At, "devices are for the simulated board (drivers: {kind: sim})")
 	}
-	if (refs.pin.at == Pos{}) == (refs.bus.at == Pos{}) {
-		dec.addf(dev.At, "device %s hangs on a pin or on a bus", dev.Type)
+	pin, pins, bus := refs.pin.at != Pos{}, len(refs.pins) > 0, refs.bus.at != Pos{}
+	if pin == (pins || bus) {
+		dec.addf(dev.At, "device %s hangs on a pin (pin: …), or on several (pins: …), a bus (bus: …) or both", dev.Type)
 		return
 	}
 	if refs.bus.name != "" && !slices.ContainsFunc(dec.d.Buses, func(b Bus) bool { return b.Name() == refs.bus.name }) {
 		dec.addf(refs.bus.at, "device %s hangs on %q, which is no bus of this board", dev.Type, refs.bus.name)
 	}
-	dev.Pin = dec.find(refs.pin, "device "+dev.Type, "pin")
-	if dev.Pin >= 0 {
-		if dec.d.Pins[dev.Pin].Owner == OwnerSystem {
-			dec.addf(refs.pin.at, "device %s hangs on %s, a system pin", dev.Type, dec.d.Pins[dev.Pin].Label())
-		}
-		if dev.Name == "" {
-			dev.Name = dec.d.Pins[dev.Pin].Label()
-		}
+	dev.Pin = dec.findWired(refs.pin, dev)
+	if dev.Pin >= 0 && dev.Name == "" {
+		dev.Name = dec.d.Pins[dev.Pin].Label()
 	}
+	for _, role := range sortedKeys(refs.pins) {
+		if dev.Pins == nil {
+			dev.Pins = map[string]int{}
+		}
+		dev.Pins[role] = dec.findWired(*refs.pins[role], dev)
+	}
+}
+
+// findWired returns the index of a pin that a device hangs on, or -1.
+func (dec *decoder) findWired(r ref, dev *Device) int {
+	i := dec.find(r, "device "+dev.Type, "pin")
+	if i >= 0 && dec.d.Pins[i].Owner == OwnerSystem {
+		dec.addf(r.at, "device %s hangs on %s, a system pin", dev.Type, dec.d.Pins[i].Label())
+	}
+	return i
 }
 
 // checkSource holds board.py to what a machine can be given.

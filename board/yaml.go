@@ -210,6 +210,18 @@ func (r *reader) list(each field) field {
 	}
 }
 
+// keysOf returns the words that are keys of a mapping, for one whose keys are not known beforehand.
+func keysOf(n ast.Node) (words []string) {
+	if m, ok := n.(*ast.MappingNode); ok {
+		for _, v := range m.Values {
+			if key, ok := v.Key.(*ast.StringNode); ok {
+				words = append(words, key.Value)
+			}
+		}
+	}
+	return words
+}
+
 // text reads a string of 1 to most bytes.
 func (r *reader) text(to *string, most int) field {
 	return func(n ast.Node, what string) {

@@ -4,80 +4,106 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/pal-terminal/pal/board"
-	"github.com/pal-terminal/pal/board/sim/button"
 	"github.com/pal-terminal/pal/hw"
 )
 
-// Entry is one line of Sim's "ls" and the answer of all other operations: a device with its line, or a line without one.
+// Entry is one line of Sim's "ls" and the answer of most other operations: a device with its line or bus, or a line without one.
 type Entry struct {
-	Name   string   `json:"name"`
-	Type   string   `json:"type"` // of the device, "line" when there is none
-	Pin    board.ID `json:"pin"`
-	Mode   string   `json:"mode"`  // as configured: none in out open_drain analog
-	Level  int      `json:"level"` // on the line
-	Forced *int     `json:"forced,omitempty"`
-	Stuck  *int     `json:"stuck,omitempty"`
-	State  any      `json:"state,omitempty"`
+	Name   string              `json:"name"`
+	Type   string              `json:"type"` // of the device, "line" when there is none
+	Pin    board.ID            `json:"pin,omitzero"`
+	Pins   map[string]board.ID `json:"pins,omitzero"` // of a device with several lines, by role
+	Bus    string              `json:"bus,omitzero"`
+	Addr   string              `json:"addr,omitzero"`  // on I2C, such as 0x38
+	Mode   string              `json:"mode,omitzero"`  // of a single line, as configured: none in out open_drain analog pwm bus
+	Level  *int                `json:"level,omitzero"` // on a single line
+	Forced *int                `json:"forced,omitzero"`
+	Stuck  *int                `json:"stuck,omitzero"`
+	Faults []string            `json:"faults,omitzero"` // those of the bench; a device's own stand in its state
+	State  any                 `json:"state,omitzero"`
 }
 
-// Sim implements board.Simulator. The operations:
+// target is what an operation is about: a device, a line or a device's only line. ln is nil for a device on a bus or on several lines.
+type target struct {
+	pin int
+	ln  *line
+	u   *unit // nil for a line without a device, and for one line of a device that has several
+}
+
+// operations is all that can be done to one device or line. Callers hold mu.
+var operations = map[string]func(b *Board, t target, value string) error{
+	"show":    func(_ *Board, _ target, value string) error { return noValue(value) },
+	"set":     (*Board).setTo,
+	"press":   func(_ *Board, t target, value string) error { return finger(t, value, true) },
+	"release": func(_ *Board, t target, value string) error { return finger(t, value, false) },
+	"wave":    (*Board).wave,
+	"stuck":   (*Board).stick,
+	"fault":   (*Board).fault,
+}
+
+// Sim implements board.Simulator. NAME is a device or any name of a pin. The operations:
 //
-//	ls                 every device, a list of Entry
-//	show NAME          one device or pin; NAME is a device or any name of a pin
-//	set NAME VALUE     force an input: 0, 1, low, high, or float to let go; an ADC: raw counts or volts ("1.5V")
-//	press NAME         hold a button down
-//	release NAME       let a button go
-//	wave NAME SPEC     a waveform on an ADC: "sine:0,4095,10s", "noise:100,200", "off"
-//	stuck NAME VALUE   fault: the line has level 0 or 1 whatever drives it; off ends it
-//	reset              the world as at the start; outputs, which are the guard's, stay
+//	ls                   every device and the running scenario, a list of Entry
+//	show NAME            one device or pin
+//	set NAME [KEY=]VALUE a quantity that a device measures; without one, a level forced on a line: 0, 1, low, high, or float to let go
+//	press, release NAME  a button
+//	wave NAME SPEC       a waveform on an ADC: "sine:0,4095,10s", "noise:100,200", "off"
+//	stuck NAME VALUE     fault: the line has level 0 or 1 whatever drives it; off ends it
+//	fault NAME KIND      see fault.go; NAME may be "board"; off ends it
+//	image NAME           a Picture: a display or a strip as PNG
+//	text NAME            the same for a terminal
+//	scenario [NAME] TEXT starts a scenario (package scenario); off ends it
+//	reset                the world as at the start; outputs, which are the guard's, stay
 //
-// Every operation but ls and reset answers with the Entry afterwards; reset answers with the list.
+// The others answer with the Entry afterwards; reset answers with the list.
 func (b *Board) Sim(op, name, value string) (any, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	if err := b.enter(); err != nil {
+		return nil, err
+	}
+	defer b.leave()
+	return b.do(op, name, value)
+}
+
+// do performs an operation. Callers hold mu.
+func (b *Board) do(op, name, value string) (any, error) {
 	switch op {
 	case "ls", "reset":
 		if name != "" || value != "" {
 			return nil, fmt.Errorf("sim %s takes no arguments", op)
 		}
 		if op == "reset" {
-			b.reset()
+			if err := b.reset(); err != nil {
+				return nil, err
+			}
 		}
 		return b.list(), nil
+	case "scenario":
+		return b.play(name, value)
+	case "image", "text":
+		return b.picture(op, name, value)
+	case "fault":
+		if name == "board" {
+			return b.list(), b.boardFault(value)
+		}
 	}
 	act, ok := operations[op]
 	if !ok {
-		return nil, fmt.Errorf("sim has no operation %q (ls show set press release wave stuck reset)", op)
+		return nil, fmt.Errorf("sim has no operation %q (ls show set press release wave stuck fault image text scenario reset)", op)
 	}
-	pin, dev, err := b.find(name)
+	t, err := b.find(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := act(b, &b.lines[pin], value); err != nil {
+	if err := act(b, t, value); err != nil {
 		return nil, fmt.Errorf("sim %s %s: %w", op, name, err)
 	}
-	b.settle(&b.lines[pin])
-	return b.entry(pin, dev), nil
-}
-
-// operations change a line's surroundings. Callers hold mu and settle the line afterwards.
-var operations = map[string]func(b *Board, ln *line, value string) error{
-	"show":    func(_ *Board, _ *line, value string) error { return noValue(value) },
-	"set":     (*Board).force,
-	"press":   func(_ *Board, ln *line, value string) error { return onButton(ln, value, (*button.Button).Press) },
-	"release": func(_ *Board, ln *line, value string) error { return onButton(ln, value, (*button.Button).Release) },
-	"wave": func(b *Board, ln *line, value string) error {
-		if ln.adc == nil {
-			return errors.New("it is no analogue input")
-		}
-		return ln.adc.Wave(value, b.o.Now())
-	},
-	"stuck": func(_ *Board, ln *line, value string) (err error) {
-		ln.stuck, err = parseLevel(value, "off")
-		return err
-	},
+	if t.ln != nil {
+		b.settle(t.ln)
+	}
+	return b.entry(t), nil
 }
 
 func noValue(value string) error {
@@ -87,30 +113,102 @@ func noValue(value string) error {
 	return nil
 }
 
-func onButton(ln *line, value string, act func(*button.Button)) error {
-	bt, ok := ln.source.(*button.Button)
+func finger(t target, value string, down bool) error {
+	if t.u == nil {
+		return errors.New("it is no button")
+	}
+	bt, ok := t.u.dev.(interface {
+		Press()
+		Release()
+	})
 	if !ok {
 		return errors.New("it is no button")
 	}
 	if err := noValue(value); err != nil {
 		return err
 	}
-	act(bt)
+	if down {
+		bt.Press()
+	} else {
+		bt.Release()
+	}
 	return nil
 }
 
-func (b *Board) force(ln *line, value string) error {
-	if ln.adc != nil {
-		return ln.adc.Set(value)
+func (b *Board) wave(t target, value string) error {
+	if t.u != nil {
+		if in, ok := t.u.dev.(interface{ Wave(spec string) error }); ok {
+			return in.Wave(value)
+		}
 	}
-	if ln.mode == hw.ModeOut {
+	return errors.New("it is no analogue input")
+}
+
+func (b *Board) setTo(t target, value string) error {
+	key, val, keyed := strings.Cut(value, "=")
+	if !keyed {
+		key, val = "", value
+	}
+	switch {
+	case t.u != nil && t.u.uart != nil && key == "device":
+		return t.u.become(val)
+	case t.u != nil && (keyed || !t.u.kind.plain):
+		return t.u.dev.Set(key, val)
+	case keyed:
+		return errors.New("it has nothing to be set but its level")
+	case t.ln.mode == hw.ModeOut || t.ln.mode == hw.ModePWM:
 		return errors.New("it is an output, which only the guard drives")
 	}
 	level, err := parseLevel(value, "float")
 	if err == nil {
-		ln.forced = level
+		t.ln.forced = level
 	}
 	return err
+}
+
+// become puts another device in the place of one on a UART.
+func (u *unit) become(name string) error {
+	k, ok := kinds[name]
+	if !ok || k.on != "uart" {
+		return fmt.Errorf("%q is no device for a UART", name)
+	}
+	was, spec := u.kind, u.spec
+	u.kind, u.spec.Type, u.spec.Values, u.spec.Value = k, name, nil, nil
+	if name == u.b.home(u).Type {
+		u.spec = u.b.home(u)
+		u.spec.Name = spec.Name
+	}
+	if err := u.build(); err != nil {
+		u.kind, u.spec = was, spec
+		return err
+	}
+	u.power()
+	return nil
+}
+
+// home is what the board file says of a device.
+func (b *Board) home(u *unit) board.Device {
+	for i := range b.units {
+		if b.units[i] == u {
+			return b.d.Devices[i]
+		}
+	}
+	return u.spec
+}
+
+func (b *Board) stick(t target, value string) error {
+	if t.ln == nil {
+		return errors.New("it has no single line: name the pin")
+	}
+	level, err := parseLevel(value, "off")
+	if err != nil {
+		return err
+	}
+	t.ln.stuck = level
+	if t.ln.mode == hw.ModePWM {
+		b.tellPWM(t.ln)
+	}
+	return nil
 }
 
 // parseLevel reads a level; none is the word for -1.
@@ -126,59 +224,110 @@ func parseLevel(value, none string) (int, error) {
 	return -1, fmt.Errorf("%q is not 0, 1, low, high or %s", value, none)
 }
 
-// find returns the pin that name means and the index of the device on it, -1 for none.
-func (b *Board) find(name string) (pin, dev int, err error) {
-	for i := range b.devices {
-		if b.devices[i].Name == name {
-			return b.devices[i].Pin, i, nil
+// find returns what a name means.
+func (b *Board) find(name string) (target, error) {
+	for _, u := range b.units {
+		if u.spec.Name == name {
+			return b.targetOf(u), nil
 		}
 	}
 	pin, ok := b.d.Lookup(name)
 	if !ok {
-		return 0, 0, fmt.Errorf("%s: %w", strconv.Quote(name), board.ErrUnknownName)
+		return target{}, fmt.Errorf("%s: %w", strconv.Quote(name), board.ErrUnknownName)
 	}
 	if b.d.Pins[pin].Owner == board.OwnerSystem {
-		return 0, 0, fmt.Errorf("%s is a system pin: the bench has nothing there", name)
+		return target{}, fmt.Errorf("%s is a system pin: the bench has nothing there", name)
 	}
-	for i := range b.devices {
-		if b.devices[i].Pin == pin {
-			return pin, i, nil
-		}
+	t := target{pin: pin, ln: &b.lines[pin]}
+	if len(t.ln.taps) > 0 && t.ln.taps[0].u.single() {
+		t.u = t.ln.taps[0].u
 	}
-	return pin, -1, nil
+	return t, nil
 }
 
-func (b *Board) reset() {
-	resetDevices := func() {
-		for i := range b.devices {
-			b.devices[i].reset()
-		}
+// single tells a device that is at home on one line.
+func (u *unit) single() bool { return u.bus == nil && len(u.pins) == 1 }
+
+func (b *Board) targetOf(u *unit) target {
+	if u.single() {
+		return target{pin: u.pins[0], ln: &b.lines[u.pins[0]], u: u}
 	}
-	resetDevices()
+	return target{u: u}
+}
+
+// reset makes the world as it was at the start. Devices are built anew; outputs stay, and what is open stays open.
+func (b *Board) reset() error {
+	b.skew = 0
+	b.stopShow()
+	for i := range b.buses {
+		bu := &b.buses[i]
+		bu.at, bu.rx, bu.overruns, bu.sent = nil, nil, 0, 0
+		b.release(bu)
+	}
+	for i, u := range b.units {
+		u.let()
+		name := u.spec.Name
+		u.spec, u.kind = b.d.Devices[i], kinds[b.d.Devices[i].Type]
+		u.spec.Name = name
+		if err := u.build(); err != nil {
+			return fmt.Errorf("reset %s: %w", name, err)
+		}
+		u.connect()
+	}
 	for i := range b.lines {
 		b.lines[i].forced, b.lines[i].stuck = -1, -1
+		b.lines[i].redrive()
 		b.settle(&b.lines[i])
 	}
-	// Once more: letting lines go is part of the reset and counts as no switching.
-	resetDevices()
+	for _, u := range b.units {
+		u.power()
+	}
+	return nil
 }
 
 func (b *Board) list() []Entry {
-	list := make([]Entry, 0, len(b.devices))
-	for i := range b.devices {
-		list = append(list, b.entry(b.devices[i].Pin, i))
+	list := make([]Entry, 0, len(b.units)+1)
+	for _, u := range b.units {
+		list = append(list, b.entry(b.targetOf(u)))
+	}
+	if b.show != nil {
+		list = append(list, Entry{Name: "scenario", Type: "scenario", State: b.show.state()})
 	}
 	return list
 }
 
-func (b *Board) entry(pin, dev int) Entry {
-	ln := &b.lines[pin]
-	e := Entry{
-		Name: b.d.Pins[pin].Label(), Type: "line", Pin: b.d.Pins[pin].ID, Mode: ln.mode.String(), Level: b.level(ln),
-		Forced: optional(ln.forced), Stuck: optional(ln.stuck),
+func (b *Board) entry(t target) Entry {
+	var e Entry
+	if t.ln != nil {
+		p := &b.d.Pins[t.pin]
+		level := b.level(t.ln)
+		e = Entry{
+			Name: p.Label(), Type: "line", Pin: p.ID, Mode: t.ln.mode.String(), Level: &level,
+			Forced: optional(t.ln.forced), Stuck: optional(t.ln.stuck),
+		}
 	}
-	if dev >= 0 {
-		e.Name, e.Type, e.State = b.devices[dev].Name, b.devices[dev].Type, b.devices[dev].state(b.o.Now())
+	u := t.u
+	if u == nil {
+		return e
+	}
+	e.Name, e.Type, e.State, e.Faults = u.spec.Name, u.spec.Type, u.dev.State(), u.faults()
+	if t.ln != nil {
+		return e
+	}
+	if u.bus != nil {
+		e.Bus = u.bus.Name()
+	}
+	for i, addr := range u.addrs {
+		if i > 0 {
+			e.Addr += " "
+		}
+		e.Addr += fmt.Sprintf("0x%02x", addr)
+	}
+	for role, pin := range u.pins {
+		if e.Pins == nil {
+			e.Pins = map[string]board.ID{}
+		}
+		e.Pins[u.kind.roles[role]] = b.d.Pins[pin].ID
 	}
 	return e
 }

@@ -101,7 +101,8 @@ func TestDevices(t *testing.T) {
 		{"set", "BUTTON", "float", `{"name":"BUTTON","type":"button","pin":21,"mode":"none","level":1,"state":{"pressed":false,"presses":1}}`},
 		{"set", "TEMP_ADC", "2048", `{"name":"TEMP_ADC","type":"adc","pin":1,"mode":"none","level":1,"state":{"raw":2048,"microvolts":1650402}}`},
 		{"set", "TEMP_ADC", "1.5V", `{"name":"TEMP_ADC","type":"adc","pin":1,"mode":"none","level":0,"state":{"raw":1861,"microvolts":1499706}}`},
-		{"set", "PIR", "1", `{"name":"PIR","type":"line","pin":47,"mode":"none","level":1,"forced":1}`},
+		{"set", "PIR", "1", `{"name":"PIR","type":"pir","pin":47,"mode":"none","level":1,"state":{"motion":true,"detected":true,"detections":1}}`},
+		{"set", "SCL_1", "0", `{"name":"SCL_1","type":"line","pin":34,"mode":"none","level":0,"forced":0}`},
 		{"stuck", "LED", "0", `{"name":"LED","type":"led","pin":5,"mode":"out","level":0,"stuck":0,"state":{"lit":false,"switched":4}}`},
 		{"stuck", "LED", "off", `{"name":"LED","type":"led","pin":5,"mode":"out","level":1,"state":{"lit":true,"switched":5}}`},
 	}
@@ -126,8 +127,9 @@ func TestSimRefuses(t *testing.T) {
 		{"show", "LED", "1", "takes no value"},
 		{"set", "BOOT", "1", "system pin"},
 		{"set", "LED", "1", "only the guard drives"},
-		{"set", "PIR", "2", "is not 0, 1"},
-		{"set", "PIR", "", "is not 0, 1"},
+		{"set", "PIR", "2", "neither on nor off"},
+		{"set", "SDA", "2", "is not 0, 1"},
+		{"set", "SDA", "", "is not 0, 1"},
 		{"set", "TEMP_ADC", "4096", "neither raw counts"},
 		{"set", "TEMP_ADC", "-1", "neither raw counts"},
 		{"set", "TEMP_ADC", "3.4V", "not a voltage"},
@@ -168,7 +170,7 @@ func TestReset(t *testing.T) {
 	if want := strings.Replace(before, `"pin":5,"mode":"none"`, `"pin":5,"mode":"out"`, 1); after != want {
 		t.Errorf("after reset:\ngot  %s\nwant %s", after, want)
 	}
-	if got := sim(t, b, "show", "PIR", ""); got.Forced != nil || got.Level != 0 {
+	if got := sim(t, b, "show", "PIR", ""); got.Forced != nil || *got.Level != 0 {
 		t.Errorf("PIR after reset: got %+v", got)
 	}
 }
@@ -273,7 +275,13 @@ func TestNewRefusesDevices(t *testing.T) {
 		"  - {id: 3, name: C, owner: agent, can: [in, i2c]}\nbuses:\n  - {i2c: 0, sda: 2, scl: 3, owner: agent}\ndevices:\n  - "
 	tests := map[string]string{
 		"{type: warp, pin: A}":                                  "unknown type",
-		"{type: aht20, bus: i2c0}":                              "later version",
+		"{type: led, bus: i2c0}":                                "hangs on lines",
+		"{type: led, pins: {a: A}}":                             `its line "" is missing`,
+		"{type: hcsr04, pin: A}":                                "several lines",
+		"{type: hcsr04, pins: {trig: A}}":                       `its line "echo" is missing`,
+		"{type: hcsr04, pins: {trig: A, echo: B, ping: C}}":     "and no others",
+		"{type: ws2812, pin: A, pixels: 0}":                     "no whole number from 1",
+		"{type: ws2812, pin: A, pixel: 3}":                      "nothing that can be set",
 		"{type: button, pin: A, value: 3}":                      "has no value",
 		"{type: adc, pin: A, value: 5000}":                      "outside 0 to 4095",
 		"{type: adc, pin: A}\n  - {type: button, pin: 1}":       "another device's",

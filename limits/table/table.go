@@ -29,6 +29,7 @@ func All() []Bound {
 		in("The machine that runs guest code", machine()),
 		in("Outputs", outputs()),
 		in("Board files", boards()),
+		in("The simulated bench", simulated()),
 		in("Carriers and clients", carriers()),
 		in("Commands", commands()),
 	)

@@ -5,10 +5,12 @@ package adc
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pal-terminal/pal/board/sim/device"
+	"github.com/pal-terminal/pal/board/sim/setting"
 )
 
 // Range of the converter.
@@ -17,10 +19,10 @@ const (
 	FullScale = 3_300_000 // microvolts at MaxRaw
 )
 
-// Input is an analogue input. Its methods are not safe for concurrent use: the bench serialises them.
+// Input is an analogue input.
 type Input struct {
-	seed  uint64
-	start int // value after Reset
+	setting.Faults
+	w     device.World
 	hold  int // value without a wave
 	wave  wave
 	since time.Time // when the wave began
@@ -32,7 +34,7 @@ type wave struct {
 	low, high float64
 	period    time.Duration
 	at        func(phase float64) float64 // 0 ≤ phase < 1 to 0 … 1; nil for noise
-	noise     *rand.Rand
+	noise     bool
 }
 
 // State is what `pal sim show` prints.
@@ -42,19 +44,26 @@ type State struct {
 	Wave       string `json:"wave,omitempty"`
 }
 
-// New returns an input at raw counts, which must be 0 to MaxRaw. seed feeds noise.
-func New(raw int, seed uint64) (*Input, error) {
-	if raw < 0 || raw > MaxRaw {
-		return nil, fmt.Errorf("value %d is outside 0 to %d", raw, MaxRaw)
+// New returns an input at o.Value counts, 0 to MaxRaw, 0 when there is none.
+func New(w device.World, o device.Options) (device.Device, error) {
+	in := &Input{w: w}
+	if o.Value != nil {
+		in.hold = *o.Value
 	}
-	return &Input{seed: seed, start: raw, hold: raw}, nil
+	if in.hold < 0 || in.hold > MaxRaw {
+		return nil, fmt.Errorf("value %d is outside 0 to %d", in.hold, MaxRaw)
+	}
+	return in, setting.Apply(in, o.Values)
 }
 
 // Microvolts returns the voltage of raw counts.
 func Microvolts(raw int) int64 { return int64(raw) * FullScale / MaxRaw }
 
-// Set holds a value: raw counts ("2048") or volts ("1.5V"). It ends a wave.
-func (in *Input) Set(value string) error {
+// Set holds a value: raw counts ("2048") or volts ("1.5V"). It ends a wave. The key is empty.
+func (in *Input) Set(key, value string) error {
+	if key != "" {
+		return setting.Unknown(key, "a value alone")
+	}
 	raw, err := parseValue(value)
 	if err != nil {
 		return err
@@ -87,9 +96,9 @@ var shapes = map[string]func(phase float64) float64{
 
 // Wave starts a waveform now: "SHAPE:LOW,HIGH,PERIOD" with the shapes sine, ramp, triangle and square, which begin at LOW, or
 // "noise:LOW,HIGH", a new value each reading. LOW and HIGH are values as for Set. "off" ends a wave at the value it has.
-func (in *Input) Wave(spec string, now time.Time) error {
+func (in *Input) Wave(spec string) error {
 	if spec == "off" {
-		in.hold, in.wave = in.Raw(now), wave{}
+		in.hold, in.wave = in.Raw(0), wave{}
 		return nil
 	}
 	shape, rest, _ := strings.Cut(spec, ":")
@@ -97,7 +106,7 @@ func (in *Input) Wave(spec string, now time.Time) error {
 	w := wave{spec: spec, at: shapes[shape]}
 	want := 3
 	if shape == "noise" {
-		w.noise = rand.New(rand.NewPCG(in.seed, in.seed)) //nolint:gosec // repeatable noise is the purpose
+		w.noise = true
 		want = 2
 	} else if w.at == nil {
 		return fmt.Errorf("%q is no waveform (sine, ramp, triangle, square, noise or off)", shape)
@@ -118,34 +127,34 @@ func (in *Input) Wave(spec string, now time.Time) error {
 			return fmt.Errorf("%q is not a period such as 10s", args[2])
 		}
 	}
-	in.wave, in.since = w, now
+	in.wave, in.since = w, in.w.Now()
 	return nil
 }
 
-// Raw returns the reading at a time, 0 to MaxRaw.
-func (in *Input) Raw(now time.Time) int {
+// Raw returns the reading now, 0 to MaxRaw.
+func (in *Input) Raw(int) int {
 	w := &in.wave
 	if w.spec == "" {
 		return in.hold
 	}
 	part := 0.0
-	if w.noise != nil {
-		part = w.noise.Float64()
+	if w.noise {
+		part = in.w.Rand().Float64()
 	} else {
-		elapsed := max(0, now.Sub(in.since)) % w.period
+		elapsed := max(0, in.w.Now().Sub(in.since)) % w.period
 		part = w.at(float64(elapsed) / float64(w.period))
 	}
 	return int(math.Round(w.low + (w.high-w.low)*part))
 }
 
-// Reset holds the starting value.
-func (in *Input) Reset() { in.hold, in.wave = in.start, wave{} }
+// Reset does nothing: the voltage is the world's, whatever the bench's supply does.
+func (in *Input) Reset() {}
 
-// StateAt returns what to show. Showing noise draws no value from it: looking changes nothing.
-func (in *Input) StateAt(now time.Time) any {
+// State returns what to show. Showing noise draws no value from it: looking changes nothing.
+func (in *Input) State() any {
 	raw := in.hold
-	if in.wave.noise == nil {
-		raw = in.Raw(now)
+	if !in.wave.noise {
+		raw = in.Raw(0)
 	}
 	return State{Raw: raw, Microvolts: Microvolts(raw), Wave: in.wave.spec}
 }

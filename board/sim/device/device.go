@@ -24,9 +24,11 @@ import (
 // At, nowhere else.
 type World interface {
 	Now() time.Time
-	// At has f called when the bench's clock has reached t, in the order of t; at once, if it has. stop undoes that.
+	// At has f called when the bench's clock has reached t, in the order of t; soon, if it has. stop undoes that. Of what a device has asked
+	// for and not had yet, no more than limits.SimEvents are kept: further ones are forgotten. A loss of power forgets all.
 	At(t time.Time, f func()) (stop func())
-	// Force gives the device's line i (of Options.Lines) a level from outside: 0, 1, or -1 to let it go.
+	// Force gives the device's line i (of Options.Lines) a level from outside: 0, 1, or -1 to let it go. The device is not told of the
+	// change by Drive: it made it.
 	Force(i, level int)
 	// Level returns the level on the device's line i.
 	Level(i int) int
@@ -52,15 +54,15 @@ type New func(w World, o Options) (Device, error)
 
 // Device is what every device does.
 type Device interface {
-	// Reset puts it into the state after power-up.
+	// Reset puts it into the state after power-up; what its lines are driven to stays as it was told. The bench calls it first of all.
 	Reset()
 	// State is what a bench shows, to be written as JSON.
 	State() any
 	// Set changes a quantity that the device measures or a thing a person would do to it ("temperature", "23.5"). A device of one
 	// quantity takes the empty key for it.
 	Set(key, value string) error
-	// Fault starts ("nack", "crc", "slow", "disconnect", …) or with "off" ends faults. The bench itself does nack, held and disconnect for
-	// devices on buses and never asks the device for them.
+	// Fault starts ("crc", "slow", …) or with "off" ends faults. The bench itself does nack, held, stretch, disconnect and brownout and
+	// never asks the device for them.
 	Fault(kind string) error
 }
 
@@ -74,6 +76,12 @@ type I2C interface {
 	Write(b byte) (ack bool)
 	Read() byte
 	Stop()
+}
+
+// Bulk is an I2C device that takes many bytes in one call, as Write would one by one: acked counts those that were acknowledged.
+type Bulk interface {
+	I2C
+	WriteAll(p []byte) (acked int)
 }
 
 // SPI is a device on an SPI bus, mode 0 and most significant bit first. The bench calls Select with its chip select line, which is

@@ -2,8 +2,14 @@
 // switches at once.
 package relay
 
-// Relay is a relay. Its methods are not safe for concurrent use: the bench serialises them.
+import (
+	"github.com/pal-terminal/pal/board/sim/device"
+	"github.com/pal-terminal/pal/board/sim/setting"
+)
+
+// Relay is a relay.
 type Relay struct {
+	setting.Faults
 	level  int
 	cycles int
 }
@@ -15,10 +21,13 @@ type State struct {
 }
 
 // New returns an open relay.
-func New() *Relay { return &Relay{} }
+func New(_ device.World, o device.Options) (device.Device, error) {
+	r := &Relay{}
+	return r, setting.Apply(r, o.Values)
+}
 
 // Drive takes the level on the line.
-func (r *Relay) Drive(level int) {
+func (r *Relay) Drive(_, level int) {
 	if level == 1 && r.level == 0 {
 		r.cycles++
 	}
@@ -27,6 +36,9 @@ func (r *Relay) Drive(level int) {
 
 // Reset forgets the count. The contact follows the line and stays.
 func (r *Relay) Reset() { r.cycles = 0 }
+
+// Set refuses: a relay has nothing to set.
+func (r *Relay) Set(key, _ string) error { return setting.Unknown(key) }
 
 // State returns what to show.
 func (r *Relay) State() any { return State{Closed: r.level == 1, Cycles: r.cycles} }

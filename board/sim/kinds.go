@@ -1,0 +1,54 @@
+package sim
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/pal-terminal/pal/board/sim/adc"
+	"github.com/pal-terminal/pal/board/sim/button"
+	"github.com/pal-terminal/pal/board/sim/buzzer"
+	"github.com/pal-terminal/pal/board/sim/device"
+	"github.com/pal-terminal/pal/board/sim/dht22"
+	"github.com/pal-terminal/pal/board/sim/ds18b20"
+	"github.com/pal-terminal/pal/board/sim/encoder"
+	"github.com/pal-terminal/pal/board/sim/flow"
+	"github.com/pal-terminal/pal/board/sim/hcsr04"
+	"github.com/pal-terminal/pal/board/sim/led"
+	"github.com/pal-terminal/pal/board/sim/pir"
+	"github.com/pal-terminal/pal/board/sim/relay"
+	"github.com/pal-terminal/pal/board/sim/servo"
+	"github.com/pal-terminal/pal/board/sim/stepper"
+	"github.com/pal-terminal/pal/board/sim/ws2812"
+)
+
+// kind is a type of device.
+type kind struct {
+	make   device.New
+	on     string   // kind of bus, "" for none
+	roles  []string // of its lines
+	value  bool     // takes "value" in a board file
+	shared bool     // several hang on one line
+	plain  bool     // has no quantity of its own: "set NAME LEVEL" is about its line
+}
+
+var one = []string{""}
+
+// kinds holds every type that a board file may name.
+var kinds = map[string]kind{
+	"adc":     {make: adc.New, roles: one, value: true},
+	"button":  {make: button.New, roles: one, plain: true},
+	"buzzer":  {make: buzzer.New, roles: one, plain: true},
+	"dht22":   {make: dht22.New, roles: one},
+	"ds18b20": {make: ds18b20.New, roles: one, shared: true},
+	"encoder": {make: encoder.New, roles: []string{"a", "b"}},
+	"flow":    {make: flow.New, roles: one},
+	"hcsr04":  {make: hcsr04.New, roles: []string{"trig", "echo"}},
+	"led":     {make: led.New, roles: one, plain: true},
+	"pir":     {make: pir.New, roles: one},
+	"relay":   {make: relay.New, roles: one, plain: true},
+	"servo":   {make: servo.New, roles: one, plain: true},
+	"stepper": {make: stepper.New, roles: []string{"in1", "in2", "in3", "in4"}},
+	"ws2812":  {make: ws2812.New, roles: one, plain: true},
+}
+
+func kindNames() []string { return slices.Sorted(maps.Keys(kinds)) }
