@@ -50,12 +50,8 @@ func NewWorld() *World {
 // Now returns the time.
 func (w *World) Now() time.Time { return w.now }
 
-// At has f called when the clock has been advanced to t.
+// At has f called when the clock is advanced to t, or next if it has passed t.
 func (w *World) At(t time.Time, f func()) (stop func()) {
-	if !t.After(w.now) {
-		f()
-		return func() {}
-	}
 	w.seq++
 	tm := &timer{at: t, seq: w.seq, f: f}
 	w.timers = append(w.timers, tm)
@@ -81,7 +77,9 @@ func (w *World) Advance(d time.Duration) {
 		}
 		tm := w.timers[next]
 		w.timers = append(w.timers[:next], w.timers[next+1:]...)
-		w.now = tm.at
+		if tm.at.After(w.now) {
+			w.now = tm.at
+		}
 		if tm.f != nil {
 			tm.f()
 		}

@@ -46,7 +46,7 @@ const (
 
 var modes = [...]string{horizontal: "horizontal", vertical: "vertical", paged: "page"}
 
-// Display is the module. It implements device.I2C and device.Picture.
+// Display is the module. It implements device.I2C, device.Bulk and device.Picture.
 type Display struct {
 	setting.Faults
 	w        device.World
@@ -146,6 +146,20 @@ func (d *Display) Write(b byte) bool {
 	}
 	d.control = !d.stream
 	return true
+}
+
+// WriteAll takes many bytes, as Write takes one.
+func (d *Display) WriteAll(p []byte) (acked int) {
+	for i := 0; i < len(p); i++ {
+		if !d.control && d.stream && d.data {
+			for _, b := range p[i:] {
+				d.store(b)
+			}
+			break
+		}
+		d.Write(p[i])
+	}
+	return len(p)
 }
 
 // Read returns the status byte.

@@ -181,6 +181,26 @@ func send(d device.I2C, frame []byte) {
 	d.Stop()
 }
 
+// Many bytes at once do what they do one by one, wherever the transaction is cut.
+func TestWriteAll(t *testing.T) {
+	wire := []byte{0x80, 0x20, 0x80, 0x00, 0xC0, 0x11, 0x80, 0x21, 0x80, 5, 0x80, 9, 0x40, 1, 2, 3, 4, 5, 6, 7}
+	one, _ := build(t, nil)
+	one.Start(false)
+	for _, b := range wire {
+		one.Write(b)
+	}
+	for cut := range len(wire) {
+		many, _ := build(t, nil)
+		many.Start(false)
+		if n := many.WriteAll(wire[:cut]) + many.WriteAll(wire[cut:]); n != len(wire) {
+			t.Errorf("cut at %d: got %d bytes acknowledged, want %d", cut, n, len(wire))
+		}
+		if diff := cmp.Diff(one.State(), many.State()); diff != "" {
+			t.Fatalf("cut at %d (-one by one +at once):\n%s", cut, diff)
+		}
+	}
+}
+
 func TestStatus(t *testing.T) {
 	d, w := build(t, nil)
 	devicetest.Run(t, w, d, "r 40 \n w 00 AF \n r 00")
@@ -231,7 +251,7 @@ func BenchmarkFrame(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d := dev.(device.I2C)
+	d := dev.(device.Bulk)
 	for _, c := range []byte{0x20, 0x00} {
 		d.Start(false)
 		d.Write(0x80)
@@ -241,6 +261,9 @@ func BenchmarkFrame(b *testing.B) {
 	frame := make([]byte, 1024)
 	b.SetBytes(int64(len(frame)))
 	for b.Loop() {
-		send(d, frame)
+		d.Start(false)
+		d.Write(0x40)
+		d.WriteAll(frame)
+		d.Stop()
 	}
 }
