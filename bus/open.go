@@ -1,0 +1,189 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/hw"
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/pin"
+)
+
+// open opens a bus by number or by its lines, or opens it again with other settings.
+func (g *Gate) open(ctx context.Context, c pin.Caller, text string, data []byte) (hw.Reply, error) {
+	kind, number, found := strings.Cut(text, ":")
+	if _, known := roles[kind]; !known || !found {
+		return hw.Reply{}, bad("", "%.64q is no bus: it must be i2c, spi or uart, a colon and a number", text)
+	}
+	set, err := parseSettings(kind, data)
+	if err != nil {
+		return hw.Reply{}, bad(kind+number, "%v", err)
+	}
+	b, err := g.find(kind, number, set.lines)
+	if err != nil {
+		return hw.Reply{}, err
+	}
+	if g.wires == nil {
+		return hw.Reply{Errno: enodev, Text: "this board's driver reaches no buses"}, nil
+	}
+	j := job{drive: g.idleDrives(b), closed: true, within: limits.DriveTimeout}
+	if err := g.t.CheckUse(c, b.lines, j.drive); err != nil {
+		return hw.Reply{}, err
+	}
+	if err := b.begin(ctx, false); err != nil {
+		return hw.Reply{}, err
+	}
+	defer b.end()
+	if err := b.openNow(ctx, c, set, j); err != nil {
+		return hw.Reply{}, err
+	}
+	return hw.Reply{Value: int64(b.index)}, nil
+}
+
+// openNow opens a bus. The caller has the turn.
+func (b *bus) openNow(ctx context.Context, c pin.Caller, set settings, j job) error {
+	if open, _ := b.held(); !open {
+		free := map[string]string{"i2c": "I2C.deinit()", "spi": "SPI.deinit()", "uart": "UART.deinit()"}[b.desc.Kind]
+		release, err := b.g.t.Hold(c, pin.Holding{Name: b.name, Free: free, Drive: j.drive}, b.lines)
+		if err != nil {
+			return err
+		}
+		b.mu.Lock()
+		b.open, b.release = true, release
+		b.mu.Unlock()
+	}
+	b.mu.Lock()
+	b.holder, b.kept = c, false
+	b.mu.Unlock()
+	j.do = func(context.Context) answer { return answer{err: b.g.wires.OpenBus(b.index, set.BusSettings)} }
+	_, err := b.perform(ctx, c, j)
+	switch {
+	case errors.Is(err, errStuck):
+		b.mu.Lock()
+		b.ended = b.stuck // it is closed when the driver comes back
+		b.mu.Unlock()
+	case err != nil, ctx.Err() != nil: // a program that has ended leaves nothing open
+		b.closeNow()
+	}
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	b.set = set
+	b.mu.Unlock()
+	return nil
+}
+
+// idleDrives reports whether a bus that is open and silent can drive a line to a level that is not safe: the lines of I2C and of UARTs
+// rest high; that of an SPI clock depends on its settings.
+func (g *Gate) idleDrives(b *bus) bool {
+	return b.desc.Kind == "spi" || slices.ContainsFunc(b.lines, func(h pin.Handle) bool { return g.d.Pins[h].Safe == 0 })
+}
+
+// find returns the bus that a program means, which must be one that programs may use.
+func (g *Gate) find(kind, number string, lines map[string]string) (*bus, error) {
+	want := map[string]int{}
+	for role, name := range lines {
+		h, err := g.t.Resolve(name)
+		if err != nil {
+			return nil, err
+		}
+		want[role] = int(h)
+	}
+	var near []string
+	for _, b := range g.buses {
+		switch {
+		case b.desc.Kind != kind:
+			continue
+		case number == strconv.Itoa(b.desc.Index):
+			return b, g.mayOpen(b, want)
+		case b.desc.Owner != board.OwnerAgent:
+			continue
+		case number == "" && b.has(want):
+			return b, nil
+		}
+		near = append(near, b.name+": "+g.layout(b))
+	}
+	r := refuse(eacces, codeNotFound, RuleUnknownBus, clip(kind+number), "the board has no bus %s", clip(kind+number))
+	if number == "" {
+		r = refuse(eacces, codeDenied, RuleLines, kind, "no %s of this board has these lines", kind)
+	}
+	r.Nearest = near
+	return nil, r
+}
+
+// mayOpen checks owner and lines of a bus that was asked for by its number.
+func (g *Gate) mayOpen(b *bus, want map[string]int) error {
+	switch {
+	case b.desc.Owner == board.OwnerSystem:
+		r := refuse(eacces, codeDenied, pin.RuleSystemPin, b.name, "%s belongs to the board itself and is never used by programs", b.name)
+		r.Holder = "system"
+		return r
+	case b.desc.Owner == board.OwnerGuard:
+		r := refuse(eacces, codeDenied, pin.RuleGuardPin, b.name, "%s belongs to the guard", b.name)
+		r.Holder = "guard"
+		return r
+	case !b.has(want):
+		r := refuse(eacces, codeDenied, RuleLines, b.name, "these are not the lines of %s", b.name)
+		r.Nearest = []string{g.layout(b)}
+		return r
+	}
+	return nil
+}
+
+// has reports whether the bus has each line in its role.
+func (b *bus) has(want map[string]int) bool {
+	for role, line := range want {
+		if at, ok := b.desc.Pins[role]; !ok || at != line {
+			return false
+		}
+	}
+	return true
+}
+
+// layout names the lines of a bus as a program would: "sda=6, scl=7".
+func (g *Gate) layout(b *bus) string {
+	var list []string
+	for _, role := range roles[b.desc.Kind] {
+		if line, ok := b.desc.Pins[role]; ok {
+			list = append(list, role+"="+string(g.d.Pins[line].ID))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// clip bounds a name that a program chose.
+func clip(name string) string {
+	if len(name) > limits.NameBytes {
+		return strings.ToValidUTF8(name[:limits.NameBytes], "") + "…"
+	}
+	return name
+}
+
+// at returns the bus of a handle, which may come from hostile code.
+func (g *Gate) at(handle uint16, kind string) (*bus, error) {
+	if int(handle) >= len(g.buses) || kind != "" && g.buses[handle].desc.Kind != kind {
+		return nil, bad("", "handle %d is no %s bus of this board", handle, kind)
+	}
+	if g.wires == nil || g.buses[handle].desc.Owner != board.OwnerAgent {
+		return nil, g.buses[handle].notOpen()
+	}
+	return g.buses[handle], nil
+}
+
+// shut is OpBusClose. Whoever may open a bus may close it; to close it twice does no harm.
+func (g *Gate) shut(_ context.Context, c pin.Caller, handle uint16) (hw.Reply, error) {
+	b, err := g.at(handle, "")
+	if err != nil {
+		return hw.Reply{}, err
+	}
+	if err := g.t.CheckUse(c, b.lines, false); err != nil {
+		return hw.Reply{}, err
+	}
+	b.close()
+	return hw.Reply{}, nil
+}
