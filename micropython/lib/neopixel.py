@@ -39,7 +39,7 @@ class NeoPixel:
         one = bytearray(self.bpp)
         for k in range(self.bpp):
             one[self.ORDER[k]] = color[k]
-        self.buf[:] = one * self.n
+        self.buf[:] = bytes(one) * self.n
 
     def write(self):
         bitstream(self.pin, 0, self.timing, self.buf)

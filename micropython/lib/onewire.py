@@ -21,7 +21,7 @@ class OneWire:
         self.pin.init(pin.OPEN_DRAIN, pin.PULL_UP)
 
     def _do(self, op, b=0, data=b""):
-        return _pal.check(_pal.onewire(self.pin._h, op, b, data))
+        return _pal.onewire(self.pin._h, op, b, data)
 
     def reset(self, required=False):
         """Whether a device answered."""
