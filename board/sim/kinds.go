@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/pal-terminal/pal/board/sim/adc"
+	"github.com/pal-terminal/pal/board/sim/aht20"
+	"github.com/pal-terminal/pal/board/sim/bh1750"
 	"github.com/pal-terminal/pal/board/sim/button"
 	"github.com/pal-terminal/pal/board/sim/buzzer"
 	"github.com/pal-terminal/pal/board/sim/device"
@@ -17,7 +19,9 @@ import (
 	"github.com/pal-terminal/pal/board/sim/pir"
 	"github.com/pal-terminal/pal/board/sim/relay"
 	"github.com/pal-terminal/pal/board/sim/servo"
+	"github.com/pal-terminal/pal/board/sim/ssd1306"
 	"github.com/pal-terminal/pal/board/sim/stepper"
+	"github.com/pal-terminal/pal/board/sim/w25q64"
 	"github.com/pal-terminal/pal/board/sim/ws2812"
 )
 
@@ -35,6 +39,10 @@ var one = []string{""}
 
 // kinds holds every type that a board file may name.
 var kinds = map[string]kind{
+	"aht20":   {make: aht20.New, on: "i2c"},
+	"bh1750":  {make: bh1750.New, on: "i2c", value: true},
+	"ssd1306": {make: ssd1306.New, on: "i2c"},
+	"w25q64":  {make: w25q64.New, on: "spi", roles: []string{"cs"}},
 	"adc":     {make: adc.New, roles: one, value: true},
 	"button":  {make: button.New, roles: one, plain: true},
 	"buzzer":  {make: buzzer.New, roles: one, plain: true},
