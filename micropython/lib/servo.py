@@ -15,7 +15,7 @@ class Servo:
     def write_us(self, us):
         """A pulse of us microseconds; 0 lets the servo go."""
         self.us = us = min(self.max_us, max(self.min_us, us)) if us else 0
-        self.pwm.duty_ns(int(us * 1000))
+        self.pwm.duty_ns(round(us * 1000))
 
     def write_angle(self, degrees=None, radians=None):
         if degrees is None:
