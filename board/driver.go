@@ -43,7 +43,8 @@ var (
 )
 
 // PWM is implemented by drivers that can switch an output on and off by themselves. freq is in Hz, 1 to 40,000,000; duty is the
-// part of a period that the line is high, 0 to 65,535 (always). It ends by Configure.
+// part of a period that the line is high, 0 to 65,535 (always). It is asked of configured outputs, again for another frequency or
+// duty, and ends by Configure. A duty of 0 or 65,535 is a level at once: Get reads it when PWM has returned.
 type PWM interface {
 	PWM(pin int, freq int64, duty int) error
 }
@@ -62,6 +63,8 @@ type BusSettings struct {
 // Buses is implemented by drivers that reach the buses of their description; bus is an index into Description.Buses. The caller
 // serialises the calls for one bus. ctx ends a transfer that takes too long: the driver returns as soon as it can.
 type Buses interface {
+	// OpenBus takes the lines of a bus, whatever they were, and rests them; of one that is open it changes the settings. CloseBus lets
+	// the lines go and ends notification; the caller configures them.
 	OpenBus(bus int, s BusSettings) error
 	CloseBus(bus int) error
 	// I2C performs one transaction: START and address, w, and when r is not empty a repeated START and r, then STOP. With neither it

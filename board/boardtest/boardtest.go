@@ -2,7 +2,7 @@
 // a driver does beyond the contract is tested beside it.
 //
 // It refuses nothing and assumes nothing of the hardware but one output, one input that the test can force, and one
-// analogue input.
+// analogue input. PWM, buses and timed protocols are tested of drivers whose bench has something to test them on.
 package boardtest
 
 import (
@@ -27,6 +27,13 @@ type Bench struct {
 	In     string          // an input
 	ADC    string          // an analogue input
 	Force  func(level int) // gives the line of In a level from outside
+
+	// What only some benches have.
+	PWM   string // an output that can do PWM
+	I2C   *I2C
+	SPI   *Wire
+	UART  *Wire
+	Timed *Timed
 }
 
 func (b Bench) pin(t *testing.T, name string) int {
@@ -53,6 +60,11 @@ func Run(t *testing.T, open func(t *testing.T) Bench) {
 		{"adc-in-range", testADC},
 		{"bad-index", testBadIndex},
 		{"concurrent", testConcurrent},
+		{"pwm", testPWM},
+		{"i2c", testI2C},
+		{"spi", testSPI},
+		{"uart", testUART},
+		{"timed", testTimed},
 		{"closed", testClosed},
 	}
 	for _, p := range parts {
