@@ -84,6 +84,8 @@ func TestDecodeAccepts(t *testing.T) {
 				TTLMS: ptr(int64(1))}}},
 		{"sim", `{"type":"sim","op":"set","name":"BUTTON","value":"1"}`,
 			Request{Type: "sim", Body: &Sim{Op: "set", Name: "BUTTON", Value: "1"}}},
+		{"sim-scenario", `{"type":"sim","op":"scenario","value":"- {at: 0s, do: press BUTTON}\n` + strings.Repeat("#", 100) + `"}`,
+			Request{Type: "sim", Body: &Sim{Op: "scenario", Value: "- {at: 0s, do: press BUTTON}\n" + strings.Repeat("#", 100)}}},
 		{"conn", `{"type":"conn","op":"kick","conn":3}`, Request{Type: "conn", Body: &Conn{Op: "kick", Conn: ptr(uint64(3))}}},
 		{"board", `{"type":"board","op":"source"}`, Request{Type: "board", Body: &Board{Op: "source"}}},
 		{"reset", `{"type":"reset","session":"s"}`, Request{Type: "reset", Body: &Reset{Session: "s"}}},

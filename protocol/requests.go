@@ -121,11 +121,11 @@ func (t *Token) check(present fields) *Error {
 }
 
 func (s *Sim) check(present fields) *Error {
-	return first(
-		op(present, s.Op),
-		name("name", s.Name, limits.SimNameBytes),
-		name("value", s.Value, limits.SimNameBytes),
-	)
+	value := name("value", s.Value, limits.SimNameBytes)
+	if s.Op == "scenario" { // a text of many lines
+		value = length("value", s.Value, limits.SimScenarioBytes)
+	}
+	return first(op(present, s.Op), name("name", s.Name, limits.SimNameBytes), value)
 }
 
 func (c *Conn) check(present fields) *Error { return op(present, c.Op, "ls", "kick") }
