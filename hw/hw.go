@@ -35,7 +35,7 @@ const (
 	OpEvent                   // Text: event name, Data: JSON or empty
 	OpBoardCall               // Text: function of board.py, Data: JSON [args, kwargs]; Reply.Data: JSON value. Engineering mode only
 	OpRefuse                  // Text: a thing the program may never have ("machine.WDT"); the guard refuses, numbers and records it
-	OpFlush                   // nothing; the answer is that of the first Call.Posted since the last flush that was refused or went wrong, else success
+	OpFlush                   // the executor's own, no sink sees it; the answer is that of the first Call.Posted since the last flush that was refused or went wrong, else success
 	OpPWM                     // Pin, A: frequency in Hz (0 ends it: the output goes safe), B: duty 0 to 65535, C: on-time in ns, or -1 when B counts
 	OpPulse                   // Pin, A: level, B: timeout in µs; Reply.Value: width in µs, -1 it did not end in time, -2 it did not begin
 	OpBitstream               // Pin, Data: 4 × uint32 little endian, ns high and low of a 0 and of a 1, then the bytes, first bit first
@@ -202,7 +202,7 @@ const (
 // Sink is the guard's side of a running job. Methods are called from one goroutine at a time, the executor's, and must not
 // be called after Executor.Run has returned.
 type Sink interface {
-	// Call performs or refuses one hardware call.
+	// Call performs or refuses one hardware call; that it was posted is nothing to the sink.
 	Call(ctx context.Context, c Call) Reply
 	// Output receives what the program prints, already cut to Job.MaxOutput for each stream. p is valid during the call only.
 	Output(s Stream, p []byte)

@@ -115,7 +115,9 @@ func (c *child) give(p []byte) (int, error) {
 	case n == 0 && s.down.Load():
 		return 0, io.EOF
 	case n == 0:
-		return 0, unix.Nanosleep(&unix.Timespec{Nsec: limits.RingPause.Nanoseconds()}, nil)
+		pause := unix.NsecToTimespec(limits.RingPause.Nanoseconds())
+		_ = unix.Nanosleep(&pause, nil) // a signal that cuts it short does no harm
+		return 0, nil
 	}
 	if s.out.Wake() { // a socket full of wake-ups or without a reader needs none: whoever wants to know reads it
 		_ = unix.Send(c.fd, []byte{0}, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)

@@ -17,10 +17,11 @@
 // # What it refuses
 //
 // The child is taken for hostile. A record that does not decode, comes at the wrong time, carries another job's number or
-// more output than was allowed costs it its life; what it says about its own end (rung, cause) is not asked. Nothing read
-// from a child reaches a sink after its end was decided, not even what it still writes into the shared memory, and [Machine.Run] returns only after that. A child that cannot
-// start is tried again at growing intervals, never in a tight loop. vm knows no pins, opens no network and runs no guest
-// code.
+// more output than was allowed costs it its life, and so does a cursor in the shared memory that stands where none can; what it
+// says about its own end (rung, cause) is not asked. A job that ends over a posted call that failed has broken the rules too.
+// Nothing read from a child reaches a sink after its end was decided, whatever still stands in the shared memory, and
+// [Machine.Run] returns only after that. A child that cannot start is tried again at growing intervals, never in a tight loop. vm
+// knows no pins, opens no network and runs no guest code.
 //
 // Only Linux has child processes here; elsewhere [NewPool] reports [errors.ErrUnsupported].
 package vm
