@@ -3,9 +3,10 @@
 // # Model
 //
 // `pal vm` calls [Main], which boots MicroPython (the engine file embedded here, run by wazero), puts itself into a sandbox
-// and then serves jobs that come over one inherited socket (package vm/frame). One goroutine does everything: it runs the
-// engine, and where the engine lets it, at each tick (about a millisecond of busy Python), hardware call, sleep and between
-// jobs, it takes in what the guard sent. So nothing is ever done to the engine behind its back.
+// and then serves jobs that come through memory it shares with the guard or, without that, over one inherited socket (package
+// vm/frame). One goroutine does everything: it runs the engine, and where the engine lets it, at each tick (about a millisecond
+// of busy Python), hardware call, sleep and between jobs, it takes in what the guard sent. So nothing is ever done to the engine
+// behind its back.
 //
 // The guest library (lib/*.py) gives programs machine, time and the rest; every use of hardware in it becomes one
 // [hw.Call] to the guard, which decides. The driver (lib/driver.py) runs the jobs, keeps sessions apart and reports
