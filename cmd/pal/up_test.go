@@ -78,7 +78,7 @@ func TestUpInside(t *testing.T) {
 		{[]string{"token", "ls"}, 0, "local-human"},
 		{[]string{"events", "boot"}, 0, `"pins":47`},
 		{[]string{"sim", "show", "LED"}, 0, "name: LED"},
-		{[]string{"sim", "ls"}, 0, "LED          led     5    0      lit: false, switched: 2\n"},
+		{[]string{"sim", "ls"}, 0, "LED          led      5          0      lit: false, switched: 2\n"},
 		{[]string{"sim", "stuck", "LED", "1"}, 0, "stuck: 1"},
 		{[]string{"sim", "stuck", "LED", "off"}, 0, "name: LED"},
 		{[]string{"board", "show"}, 0, "bench-sim"},
