@@ -35,7 +35,10 @@ func step(w *World, d device.Device, line string) error {
 		w.Advance(pause)
 		return err
 	case "set":
-		key, value, _ := strings.Cut(rest, " ")
+		key, value, named := strings.Cut(rest, " ")
+		if !named {
+			key, value = "", rest
+		}
 		return d.Set(key, value)
 	case "fault":
 		return d.Fault(rest)

@@ -11,7 +11,8 @@
 //	got 86            all that has come from it since the last got
 //	line 0 1          the level that the device gives its line, or - when it lets it go
 //	wait 80ms         move the clock
-//	set KEY VALUE     fault KIND     reset
+//	set KEY VALUE     or set VALUE, without a key
+//	fault KIND        reset
 //
 // It is for tests alone and refuses, by failing the test, a transcript that it cannot read.
 package devicetest
