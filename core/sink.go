@@ -131,7 +131,7 @@ func (s *sink) open(call hw.Call) hw.Reply {
 
 // posting says in an answer about a pin whether writes to it may be posted.
 func (s *sink) posting(h pin.Handle, r hw.Reply) hw.Reply {
-	if r.Errno == 0 && s.c.cfg.Table.Posts(h) {
+	if r.Errno == 0 && s.c.cfg.Table.Posts(s.caller, h) {
 		r.Extra = hw.PostAllowed
 	}
 	return r
