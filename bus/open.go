@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,8 +88,8 @@ func (g *Gate) idleDrives(b *bus) bool {
 // find returns the bus that a program means, which must be one that programs may use.
 func (g *Gate) find(kind, number string, lines map[string]string) (*bus, error) {
 	want := map[string]int{}
-	for role, name := range lines {
-		h, err := g.t.Resolve(name)
+	for _, role := range slices.Sorted(maps.Keys(lines)) {
+		h, err := g.t.Resolve(lines[role])
 		if err != nil {
 			return nil, err
 		}
