@@ -18,6 +18,7 @@ func TestCorpus(t *testing.T) {
 		t.Fatalf("no corpus: %v", err)
 	}
 	g := start(t)
+	often := start(t)
 	for _, p := range programs {
 		t.Run(strings.TrimSuffix(filepath.Base(p), ".py"), func(t *testing.T) {
 			code, err := os.ReadFile(p)
@@ -31,6 +32,13 @@ func TestCorpus(t *testing.T) {
 			r := g.run(hw.Job{Kind: hw.JobExec, Code: string(code)})
 			if r.out != string(want) || r.Exception != nil {
 				t.Errorf("got %q, %+v, want %q", r.out, r.Exception, want)
+			}
+			// Once more with a collection at nearly every allocation: a value that the collector cannot see would be lost. The
+			// first line of each program is a comment, so the numbers of lines stay.
+			stressed := "import gc; gc.threshold(128) " + string(code)
+			r = often.run(hw.Job{Kind: hw.JobExec, Code: stressed})
+			if r.out != string(want) || r.Exception != nil {
+				t.Errorf("collecting often: got %q, %+v, want %q", r.out, r.Exception, want)
 			}
 		})
 	}

@@ -1,6 +1,8 @@
 // First stage: the edits of the stock file's own functions. What they add is written here as WebAssembly text.
 
+import { quicken } from './quick.mjs';
 import { match, parse, walk } from './sexpr.mjs';
+import { findShortcuts } from './shortcuts.mjs';
 import { bodyStart } from './wat.mjs';
 
 // Bytes of C stack, counted from its top, that the host allocates as one block of stackSize (see ../../engine/README.md).
@@ -237,6 +239,7 @@ function tick(wat, places) {
 
 /** Does all edits of the first stage; returns the frame sizes of the functions. */
 export function edit(wat, places) {
+  const shortcuts = findShortcuts(wat, places);
   renameStackPointer(wat, places);
   wat.add(globals(places));
   tick(wat, places);
@@ -247,5 +250,6 @@ export function edit(wat, places) {
   reserveForReports(wat, places);
   fixHeap(wat, places);
   raiseLimits(wat, places);
+  quicken(wat, shortcuts);
   return { sizes, variable };
 }

@@ -4,24 +4,24 @@
 import { match, matches, parse, print, walk } from './sexpr.mjs';
 import { body, signature } from './wat.mjs';
 
-function only(what, found) {
+export function only(what, found) {
   if (found.length === 1) return found[0];
   const many = found.length === 0 ? 'nothing' : `${found.length} places`;
   throw new Error(`looking for ${what}: expected exactly one place, found ${many}; the engine file is not built as expected`);
 }
 
-function distinct(values) {
+export function distinct(values) {
   return [...new Set(values)];
 }
 
-function bodyMatches(func, ...patterns) {
+export function bodyMatches(func, ...patterns) {
   const found = {};
   const code = body(func);
   if (code.length !== patterns.length) return null;
   return patterns.every((p, i) => match(parse(p), code[i], found)) ? found : null;
 }
 
-function offset(atom) {
+export function offset(atom) {
   return Number(atom.replace('offset=', ''));
 }
 
@@ -31,7 +31,7 @@ function callees(func) {
   return all;
 }
 
-function callersOf(wat, name) {
+export function callersOf(wat, name) {
   return [...wat.funcs.values()].filter((func) => callees(func).includes(name));
 }
 

@@ -7,6 +7,7 @@
 
 import { STACK } from './edits.mjs';
 import { allEdges } from './graph.mjs';
+import { UNMETERED } from './quick.mjs';
 import { match, parse, walk } from './sexpr.mjs';
 import { leaveWhenUnwinding, statements } from './unwind.mjs';
 import { bodyStart, components, signature } from './wat.mjs';
@@ -97,6 +98,7 @@ function addFuel(wat, checked) {
     (if (i32.le_s (global.get $pal_fuel) (i32.const 0)) (then (call $pal_refuel)))`);
   let loops = 0;
   for (const [name, func] of wat.funcs) {
+    if (UNMETERED.has(name)) continue;
     walk(func, (n) => {
       if (n[0] !== 'loop') return;
       let at = 1;

@@ -45,6 +45,7 @@ export class Wat {
     this.imports = new Map(); // function name -> { module, name, func }
     this.exports = new Map(); // export name -> function name
     this.table = [];
+    this.data = []; // { base, text }: what the memory starts with, as it is quoted in the text
     for (const field of this.root.slice(1)) this.#index(field);
   }
 
@@ -55,11 +56,29 @@ export class Wat {
       this.imports.set(field[3][1], { module: field[1].slice(1, -1), name: field[2].slice(1, -1), func: field[3] });
     } else if (field[0] === 'export' && field[2][0] === 'func') {
       this.exports.set(field[1].slice(1, -1), field[2][1]);
+    } else if (field[0] === 'data' && field[2]?.[0] === 'i32.const') {
+      this.data.push({ base: Number(field[2][1]), text: field[3] });
     } else if (field[0] === 'elem' && !field.includes('declare')) {
       const base = Number(field.find((part) => Array.isArray(part) && part[0] === 'i32.const')[1]);
       field.slice(2).filter((part) => typeof part === 'string' && part.startsWith('$'))
         .forEach((name, i) => { this.table[base + i] = name; });
     }
+  }
+
+  /** The text of ASCII characters that ends with a zero byte at an address of the memory at the start. */
+  textAt(address) {
+    const ESCAPES = { n: '\n', t: '\t', r: '\r' };
+    for (const { base, text } of this.data) {
+      if (address < base) continue;
+      let at = base;
+      let found = '';
+      for (const [, hex, escaped, plain] of text.slice(1, -1).matchAll(/\\([0-9a-f]{2})|\\(.)|([^])/g)) {
+        if (at++ < address) continue;
+        if (hex === '00') return found;
+        found += hex ? String.fromCharCode(parseInt(hex, 16)) : ESCAPES[escaped] ?? escaped ?? plain;
+      }
+    }
+    return null;
   }
 
   /** The function behind an export; says which one is missing. */
