@@ -60,6 +60,9 @@ var operations = map[string]func(b *Board, t target, value string) error{
 //
 // The others answer with the Entry afterwards; reset answers with the list.
 func (b *Board) Sim(op, name, value string) (any, error) {
+	if op == "scenario" && value != "off" {
+		return b.play(name, value)
+	}
 	if err := b.enter(); err != nil {
 		return nil, err
 	}
@@ -80,8 +83,9 @@ func (b *Board) do(op, name, value string) (any, error) {
 			}
 		}
 		return b.list(), nil
-	case "scenario":
-		return b.play(name, value)
+	case "scenario": // off; see Sim
+		b.stopShow()
+		return b.list(), nil
 	case "image", "text":
 		return b.picture(op, name, value)
 	case "fault":

@@ -38,16 +38,17 @@ func (s *show) state() showState {
 	return st
 }
 
-// play starts a scenario in the place of a running one. All of it must be good: its names too.
+// play starts a scenario in the place of a running one. All of it must be good: its names too. Callers do not hold mu: reading the text
+// is foreign code.
 func (b *Board) play(name, text string) (any, error) {
-	if text == "off" {
-		b.stopShow()
-		return b.list(), nil
-	}
 	steps, err := scenario.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("sim scenario: %w", err)
 	}
+	if err := b.enter(); err != nil {
+		return nil, err
+	}
+	defer b.leave()
 	for _, s := range steps {
 		if s.Op == "fault" && s.Name == "board" {
 			continue

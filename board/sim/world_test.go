@@ -83,14 +83,20 @@ func TestEdgesComeByThemselves(t *testing.T) {
 // The same calls at the same times give the same run.
 func TestDeterminism(t *testing.T) {
 	script := func(seed uint64) string {
+		var mu sync.Mutex // edges are told by the bench's timer as well
 		var log strings.Builder
+		note := func(what ...any) {
+			mu.Lock()
+			defer mu.Unlock()
+			fmt.Fprintln(&log, what...)
+		}
 		synctest.Test(t, func(t *testing.T) {
 			d, b := bench(t, Options{Seed: seed})
 			defer b.Close()
 			began := time.Now()
 			for _, name := range []string{"BUTTON", "FLOW", "ENC_A", "ECHO", "PIR"} {
 				cancel, err := b.Watch(pin(t, d, name), hw.EdgeRising|hw.EdgeFalling, func(rose bool, at time.Time) {
-					fmt.Fprintln(&log, name, rose, at.Sub(began))
+					note(name, rose, at.Sub(began))
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -105,9 +111,9 @@ func TestDeterminism(t *testing.T) {
 			for range 20 {
 				pass(37 * time.Millisecond)
 				raw, _, err := b.ReadADC(pin(t, d, "POT_ADC"))
-				fmt.Fprintln(&log, raw, err)
+				note(raw, err)
 			}
-			fmt.Fprintln(&log, asJSON(t, must(t, b, "ls")))
+			note(asJSON(t, must(t, b, "ls")))
 		})
 		return log.String()
 	}
