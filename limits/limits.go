@@ -89,6 +89,10 @@ const (
 	FlashBytes        = 4 << 20 // all files in /flash
 	FlashFiles        = 512
 	FileBytes         = 1 << 20
+	FileNameBytes     = 255
+	FileChunk         = 128 << 10 // of one fs request
+	FileUploads       = 4
+	FlashSync         = time.Second
 	PathBytes         = 1 << 10
 	ExceptionBytes    = 16 << 10 // of its message, and of its traceback
 	VMRespawnFirst    = 100 * time.Millisecond
