@@ -6,7 +6,9 @@ import (
 
 	"github.com/pal-terminal/pal/board/sim/adc"
 	"github.com/pal-terminal/pal/board/sim/aht20"
+	"github.com/pal-terminal/pal/board/sim/at24c32"
 	"github.com/pal-terminal/pal/board/sim/bh1750"
+	"github.com/pal-terminal/pal/board/sim/bmp280"
 	"github.com/pal-terminal/pal/board/sim/button"
 	"github.com/pal-terminal/pal/board/sim/buzzer"
 	"github.com/pal-terminal/pal/board/sim/device"
@@ -16,9 +18,11 @@ import (
 	"github.com/pal-terminal/pal/board/sim/flow"
 	"github.com/pal-terminal/pal/board/sim/hcsr04"
 	"github.com/pal-terminal/pal/board/sim/led"
+	"github.com/pal-terminal/pal/board/sim/pcf8574"
 	"github.com/pal-terminal/pal/board/sim/pir"
 	"github.com/pal-terminal/pal/board/sim/relay"
 	"github.com/pal-terminal/pal/board/sim/servo"
+	"github.com/pal-terminal/pal/board/sim/sgp30"
 	"github.com/pal-terminal/pal/board/sim/ssd1306"
 	"github.com/pal-terminal/pal/board/sim/stepper"
 	"github.com/pal-terminal/pal/board/sim/w25q64"
@@ -30,6 +34,7 @@ type kind struct {
 	make   device.New
 	on     string   // kind of bus, "" for none
 	roles  []string // of its lines
+	maybe  []string // of lines that need not be connected
 	value  bool     // takes "value" in a board file
 	shared bool     // several hang on one line
 	plain  bool     // has no quantity of its own: "set NAME LEVEL" is about its line
@@ -40,6 +45,10 @@ var one = []string{""}
 // kinds holds every type that a board file may name.
 var kinds = map[string]kind{
 	"aht20":   {make: aht20.New, on: "i2c"},
+	"at24c32": {make: at24c32.New, on: "i2c"},
+	"bmp280":  {make: bmp280.New, on: "i2c"},
+	"pcf8574": {make: pcf8574.New, on: "i2c", maybe: []string{"int"}},
+	"sgp30":   {make: sgp30.New, on: "i2c"},
 	"bh1750":  {make: bh1750.New, on: "i2c", value: true},
 	"ssd1306": {make: ssd1306.New, on: "i2c"},
 	"w25q64":  {make: w25q64.New, on: "spi", roles: []string{"cs"}},

@@ -331,7 +331,7 @@ func (b *Board) entry(t target) Entry {
 		if e.Pins == nil {
 			e.Pins = map[string]board.ID{}
 		}
-		e.Pins[u.kind.roles[role]] = b.d.Pins[pin].ID
+		e.Pins[u.roles[role]] = b.d.Pins[pin].ID
 	}
 	return e
 }

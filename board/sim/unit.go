@@ -15,12 +15,13 @@ import (
 
 // unit is a device on the bench. It is the device's World. Everything of it is guarded by Board.mu.
 type unit struct {
-	b    *Board
-	spec board.Device
-	kind kind
-	seed uint64
-	pins []int // indices of its lines, by role
-	bus  *bus  // nil for a device on lines alone
+	b     *Board
+	spec  board.Device
+	kind  kind
+	seed  uint64
+	pins  []int    // indices of its lines
+	roles []string // of them
+	bus   *bus     // nil for a device on lines alone
 
 	dev    device.Device
 	analog device.Analog // dev, when it is that, and so on
@@ -107,15 +108,17 @@ func (u *unit) place() error {
 			given = map[string]int{"cs": cs}
 		}
 	}
-	for _, role := range u.kind.roles {
+	for i, role := range slices.Concat(u.kind.roles, u.kind.maybe) {
 		pin, ok := given[role]
-		if !ok {
+		if !ok && i < len(u.kind.roles) {
 			return fmt.Errorf("its line %q is missing", role)
 		}
-		u.pins = append(u.pins, pin)
+		if ok {
+			u.pins, u.roles = append(u.pins, pin), append(u.roles, role)
+		}
 	}
-	if len(given) > len(u.kind.roles) {
-		return fmt.Errorf("its lines are %q and no others", u.kind.roles)
+	if len(given) > len(u.pins) {
+		return fmt.Errorf("it has the lines %q and no others", slices.Concat(u.kind.roles, u.kind.maybe))
 	}
 	return nil
 }
@@ -124,7 +127,7 @@ func (u *unit) place() error {
 func (u *unit) build() error {
 	u.rng = rand.New(rand.NewPCG(u.seed, u.seed)) //nolint:gosec // what is random here is to be repeatable
 	dev, err := u.kind.make(u, device.Options{
-		Name: u.spec.Name, Lines: slices.Clone(u.kind.roles), Addr: u.spec.Addr, Value: u.spec.Value, Values: u.spec.Values,
+		Name: u.spec.Name, Lines: slices.Clone(u.roles), Addr: u.spec.Addr, Value: u.spec.Value, Values: u.spec.Values,
 	})
 	if err != nil {
 		return err
