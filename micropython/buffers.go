@@ -69,16 +69,13 @@ func itemBytes(code byte) uint32 {
 	return 0
 }
 
-// callBytes is the most data of one call: a record has room for it beside everything else.
-const callBytes = limits.FrameBytes / 2
-
 // pieces cuts p into what one call carries.
 func pieces(p []byte, f func(piece []byte) (more bool)) {
-	for len(p) > callBytes {
-		if !f(p[:callBytes]) {
+	for len(p) > limits.BusBytes {
+		if !f(p[:limits.BusBytes]) {
 			return
 		}
-		p = p[callBytes:]
+		p = p[limits.BusBytes:]
 	}
 	f(p)
 }

@@ -33,7 +33,7 @@ var busFunctions = []hostFunction{
 	}},
 	{name: "onewire_read", args: 2, call: func(m *machine, a []record) record {
 		p, ok := m.buffer(a[1], true)
-		if !ok || len(p) > callBytes {
+		if !ok || len(p) > limits.BusBytes {
 			return m.noBuffer()
 		}
 		return m.fill(hw.Call{Op: hw.OpOneWire, A: hw.OneWireRead, B: int64(len(p))}, a[0], a[1])
@@ -142,7 +142,7 @@ func (m *machine) bitstream(a []record) record {
 		return m.noBuffer()
 	case !at(&c, a[0]):
 		return m.noHandle()
-	case len(p) > callBytes:
+	case len(p) > limits.BusBytes:
 		return m.fail(errnoEINVAL, "longer than 64 KiB")
 	}
 	m.scratch = m.scratch[:0]
@@ -174,7 +174,7 @@ func (m *machine) i2c(a []record) record {
 		return m.noBuffer()
 	case !at(&c, a[0]) || before < 0 || before > 4:
 		return m.noHandle()
-	case len(w)+before > callBytes || len(r) > callBytes:
+	case len(w)+before > limits.BusBytes || len(r) > limits.BusBytes:
 		return m.fail(errnoEINVAL, "longer than 64 KiB")
 	}
 	if before > 0 {
@@ -242,7 +242,7 @@ func (m *machine) uartWrite(a []record) record {
 	case !at(&c, a[0]) || from < 0 || from > len(p):
 		return m.noHandle()
 	}
-	c.Data = p[from:min(len(p), from+callBytes)]
+	c.Data = p[from:min(len(p), from+limits.BusBytes)]
 	return m.result(m.perform(c))
 }
 
@@ -257,7 +257,7 @@ func (m *machine) uartRead(a []record) record {
 	case !at(&c, a[0]) || from < 0 || from > len(p):
 		return m.noHandle()
 	}
-	p = p[from:min(len(p), from+callBytes)]
+	p = p[from:min(len(p), from+limits.BusBytes)]
 	c.A = int64(len(p))
 	r := m.perform(c)
 	if r.Errno != 0 {

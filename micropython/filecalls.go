@@ -3,8 +3,6 @@ package micropython
 import (
 	"bytes"
 	"encoding/binary"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/pal-terminal/pal/hw"
@@ -14,7 +12,6 @@ import (
 // What the engine's C library passes and expects.
 const (
 	openWriteOnly = 1
-	openReadWrite = 2
 	openAccess    = 3
 	openCreate    = 0x40
 	openExclusive = 0x80
@@ -40,15 +37,21 @@ const (
 
 // handle is an open file or folder.
 type handle struct {
-	node    *node
-	path    string
-	at      int
+	node    *node  // nil for what the guard keeps
+	path    string // the guard's
+	at      int64  // atEnd: where the file ends
 	read    bool
 	write   bool
 	append  bool
-	data    []byte   // what reads see, when that is not the node's own bytes
-	entries []string // names of a folder, as they were when it was opened
-	job     uint32   // that opened it
+	folder  bool
+	gone    bool    // its file was removed
+	data    []byte  // what reads see, when that is not the file's own bytes
+	entries []entry // of a folder, as they were when it was opened
+	job     uint32  // that opened it
+
+	ahead   []byte // read ahead from aheadAt on, good while aheadOf is the tree's moment
+	aheadAt int64
+	aheadOf uint64
 }
 
 // imports are the file calls. Those named __syscall answer a negative error number, the others a positive one.
@@ -89,7 +92,7 @@ func (t *tree) imports(m *machine) map[string]func([]uint64) {
 			delete(t.open, int32(s[0]))
 			s[0] = 0
 		},
-		"fd_sync":  func(s []uint64) { s[0] = 0 },
+		"fd_sync":  func(s []uint64) { s[0] = uint64(uint32(t.sync(int32(s[0])))) },
 		"fd_seek":  func(s []uint64) { s[0] = uint64(t.seek(m, int32(s[0]), int64(s[1]), uint32(s[2]), uint32(s[3]))) },
 		"fd_read":  func(s []uint64) { s[0] = uint64(m.vector(s, t.read)) },
 		"fd_write": func(s []uint64) { s[0] = uint64(m.vector(s, m.writeTo)) },
@@ -147,17 +150,7 @@ func (m *machine) writeTo(fd int32, p []byte) (int, int32) {
 	if h == nil || !h.write {
 		return 0, ebadf
 	}
-	if h.append {
-		h.at = len(h.node.data)
-	}
-	if end := h.at + len(p); end > len(h.node.data) {
-		if errno := m.files.resize(h.node, end); errno != 0 {
-			return 0, errno
-		}
-	}
-	n := copy(h.node.data[h.at:], p)
-	h.at += n
-	return n, 0
+	return m.files.writeFlash(h, p)
 }
 
 // read serves fd_read. Standard input is at its end from the start.
@@ -169,15 +162,17 @@ func (t *tree) read(fd int32, p []byte) (int, int32) {
 	switch {
 	case h == nil || !h.read:
 		return 0, ebadf
-	case h.node.isDir():
+	case h.folder:
 		return 0, eisdir
+	case h.data == nil && h.node == nil:
+		return t.readFlash(h, p)
 	}
 	data := h.data
 	if data == nil {
 		data = h.node.data
 	}
-	n := copy(p, data[min(h.at, len(data)):])
-	h.at += n
+	n := copy(p, data[min(h.at, int64(len(data))):])
+	h.at += int64(n)
 	return n, 0
 }
 
@@ -187,37 +182,17 @@ func (t *tree) openFile(p string, flags uint32) int32 {
 	}
 	imports := t.importing(p)
 	t.lastStat = [2]string{}
-	access := flags & openAccess
-	writes := access == openWriteOnly || access == openReadWrite
-	n, errno := t.find(p)
-	switch {
-	case errno == enoent && flags&openCreate != 0:
-		if n, errno = t.create(p); errno != 0 {
-			return -errno
-		}
-	case errno != 0:
+	var h *handle
+	var errno int32
+	if q, ok := t.remote(p); ok {
+		h, errno = t.openFlash(q, flags, imports)
+	} else {
+		h, errno = t.openLocal(localPath(p), flags, imports)
+	}
+	if errno != 0 {
 		return -errno
-	case flags&openExclusive != 0 && flags&openCreate != 0:
-		return -eexist
-	case n.isDir() && writes:
-		return -eisdir
-	case !n.isDir() && flags&openFolder != 0:
-		return -enotdir
-	case n.fixed && writes:
-		return -erofs
 	}
-	if writes && flags&openTruncate != 0 {
-		if errno := t.resize(n, 0); errno != 0 {
-			return -errno
-		}
-	}
-	h := &handle{node: n, path: p, job: t.job, read: access != openWriteOnly, write: writes, append: flags&openAppend != 0}
-	if n.isDir() {
-		h.entries = slices.Sorted(maps.Keys(n.children))
-	}
-	if !writes && imports {
-		h.data = []byte(plainDecorators(string(n.data)))
-	}
+	h.job = t.job
 	// Numbers are not used twice: a file object whose handle was taken back would otherwise write to another's file.
 	for {
 		t.lastFD = max(firstHandle, t.lastFD+1) // past the largest it begins again
@@ -227,6 +202,34 @@ func (t *tree) openFile(p string, flags uint32) int32 {
 	}
 	t.open[t.lastFD] = h
 	return t.lastFD
+}
+
+// openLocal opens a file or a folder of the library.
+func (t *tree) openLocal(p string, flags uint32, imports bool) (*handle, int32) {
+	n, errno := t.local(p)
+	writes := flags&openAccess != 0
+	switch {
+	case errno == enoent && flags&openCreate != 0:
+		return nil, t.fixed(p)
+	case errno != 0:
+		return nil, errno
+	case flags&openExclusive != 0 && flags&openCreate != 0:
+		return nil, eexist
+	case n.isDir() && writes:
+		return nil, eisdir
+	case !n.isDir() && flags&openFolder != 0:
+		return nil, enotdir
+	case writes:
+		return nil, erofs
+	}
+	h := &handle{node: n, read: true, folder: n.isDir()}
+	if h.folder {
+		h.entries = n.list()
+	}
+	if imports {
+		h.data = []byte(plainDecorators(string(n.data)))
+	}
+	return h, 0
 }
 
 // closeOldest takes back the handle of the job that is longest past, so that a program which leaves files open does not keep
@@ -253,7 +256,7 @@ func (t *tree) importing(p string) bool {
 
 func (t *tree) stat(m *machine, p string, buf uint32) int32 {
 	t.lastStat[0], t.lastStat[1] = t.lastStat[1], p
-	n, errno := t.find(p)
+	n, errno := t.info(p)
 	if errno != 0 {
 		return errno
 	}
@@ -263,7 +266,7 @@ func (t *tree) stat(m *machine, p string, buf uint32) int32 {
 	}
 	clear(raw)
 	mode := uint32(modeFile | 0o444)
-	if n.isDir() {
+	if n.folder {
 		mode = modeFolder | 0o555
 	}
 	if !n.fixed {
@@ -272,9 +275,9 @@ func (t *tree) stat(m *machine, p string, buf uint32) int32 {
 	put := binary.LittleEndian
 	put.PutUint32(raw[4:], mode)
 	put.PutUint32(raw[8:], 1)
-	put.PutUint64(raw[24:], uint64(len(n.data)))
+	put.PutUint64(raw[24:], uint64(n.size))
 	put.PutUint32(raw[32:], blockBytes)
-	put.PutUint32(raw[36:], uint32((len(n.data)+511)/512))
+	put.PutUint32(raw[36:], uint32((n.size+511)/512))
 	for _, at := range []int{40, 56, 72} {
 		put.PutUint64(raw[at:], uint64(n.mtime.Unix()))
 		put.PutUint32(raw[at+8:], uint32(n.mtime.Nanosecond()))
@@ -284,7 +287,11 @@ func (t *tree) stat(m *machine, p string, buf uint32) int32 {
 }
 
 func (t *tree) statfs(m *machine, p string, buf uint32) int32 {
-	if _, errno := t.find(p); errno != 0 {
+	if _, errno := t.info(p); errno != 0 {
+		return errno
+	}
+	free, total, errno := t.free()
+	if errno != 0 {
 		return errno
 	}
 	raw, ok := m.eng.mem.Read(buf, statfsBytes)
@@ -292,25 +299,24 @@ func (t *tree) statfs(m *machine, p string, buf uint32) int32 {
 		return efault
 	}
 	clear(raw)
-	free := uint64(limits.FlashBytes-t.used) / blockBytes
 	put := binary.LittleEndian
 	put.PutUint32(raw[4:], blockBytes)
-	put.PutUint64(raw[8:], limits.FlashBytes/blockBytes)
-	put.PutUint64(raw[16:], free)
-	put.PutUint64(raw[24:], free)
+	put.PutUint64(raw[8:], uint64(total/blockBytes))
+	put.PutUint64(raw[16:], uint64(free/blockBytes))
+	put.PutUint64(raw[24:], uint64(free/blockBytes))
 	put.PutUint64(raw[32:], limits.FlashFiles)
-	put.PutUint64(raw[40:], uint64(max(0, limits.FlashFiles-t.nodes)))
-	put.PutUint32(raw[56:], limits.NameBytes)
+	put.PutUint64(raw[40:], limits.FlashFiles)
+	put.PutUint32(raw[56:], direntBytes-direntName-2)
 	put.PutUint32(raw[60:], blockBytes)
 	return 0
 }
 
 func (t *tree) chdir(p string) int32 {
-	n, errno := t.find(p)
+	n, errno := t.info(p)
 	switch {
 	case errno != 0:
 		return errno
-	case !n.isDir():
+	case !n.folder:
 		return enotdir
 	}
 	t.cwd = p
@@ -334,18 +340,22 @@ func (t *tree) seek(m *machine, fd int32, offset int64, whence, result uint32) i
 		}
 		return ebadf
 	}
-	base := int64(0)
+	base, errno := int64(0), int32(0)
 	switch whence {
 	case 1:
-		base = int64(h.at)
+		errno = t.place(h)
+		base = h.at
 	case 2:
-		base = int64(len(h.node.data))
+		base, errno = t.size(h)
+	}
+	if errno != 0 {
+		return errno
 	}
 	at := base + offset
 	if at < 0 || at > limits.FileBytes {
 		return einval
 	}
-	h.at = int(at)
+	h.at = at
 	m.eng.mem.WriteUint64Le(result, uint64(at))
 	return 0
 }
@@ -361,23 +371,9 @@ func (t *tree) dents(m *machine, fd int32, buf, size uint32) int32 {
 		return -efault
 	}
 	total := int32(0)
-	for h.at < len(h.entries) && len(raw) >= direntBytes {
-		name := h.entries[h.at]
+	for h.at < int64(len(h.entries)) && len(raw) >= direntBytes {
 		h.at++
-		n := h.node.children[name]
-		if n == nil { // removed since
-			continue
-		}
-		entry := raw[:direntBytes]
-		clear(entry)
-		binary.LittleEndian.PutUint64(entry, n.ino)
-		binary.LittleEndian.PutUint64(entry[8:], uint64(h.at))
-		binary.LittleEndian.PutUint16(entry[16:], direntBytes)
-		entry[18] = direntFile
-		if n.isDir() {
-			entry[18] = direntDir
-		}
-		copy(entry[direntName:direntBytes-1], name)
+		putEntry(raw[:direntBytes], h.entries[h.at-1], int(h.at))
 		raw = raw[direntBytes:]
 		total += direntBytes
 	}

@@ -83,6 +83,11 @@ var ownFunctions = []hostFunction{
 	{name: "failed", args: 4, call: (*machine).failed},
 	{name: "answer", args: 2, call: (*machine).answer},
 	{name: "set_board", args: 1, call: func(m *machine, a []record) record { m.files.setBoard(a[0].text(m.eng.mem)); return null }},
+	{name: "file_text", args: 1, call: func(m *machine, a []record) record { return m.str(m.files.faultText(int32(a[0].number()))) }},
+	{name: "file_sync", call: func(m *machine, _ []record) record {
+		_, errno := m.files.flash(hw.Call{A: hw.FileSync, Text: "/"})
+		return integer(int64(errno))
+	}},
 	{name: "next_edge", call: (*machine).takeEdge},
 	{name: "irq_mask", args: 1, call: (*machine).maskHandlers},
 	{name: "edge_rose", call: func(m *machine, _ []record) record { return flag(m.edge.Rose) }},

@@ -76,7 +76,7 @@ func (m *machine) run(r frame.Run) error {
 	m.stdout.reset(job.MaxOutput)
 	m.stderr.reset(job.MaxOutput)
 	m.openStreams()
-	m.files.job = r.Seq
+	m.files.job, m.files.fault = r.Seq, hw.Reply{}
 	for _, key := range job.Drop {
 		if err := m.drive(kindDrop, &hw.Job{Session: key}); err != nil {
 			return err

@@ -76,10 +76,11 @@ type openStream struct{ at, fd uint32 }
 // can run.
 func newMachine(ctx context.Context, opts Options, ch *channel) (*machine, error) {
 	m := &machine{
-		ctx: ctx, opts: opts, ch: ch, start: time.Now(), files: newTree(),
+		ctx: ctx, opts: opts, ch: ch, start: time.Now(),
 		stdout: stream{id: hw.Stdout}, stderr: stream{id: hw.Stderr},
 	}
 	m.lastBeat = m.start
+	m.files = newTree(m.perform)
 	if err := m.files.addLibrary(); err != nil {
 		return nil, err
 	}

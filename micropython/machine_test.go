@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/vm/frame"
@@ -27,7 +28,10 @@ type guard struct {
 	seq     uint32
 	machine *machine // nil when it is another process
 
-	mu sync.Mutex // guards writes
+	mu    sync.Mutex   // guards writes
+	store *flash.Store // what programs keep
+	// fileAnswer serves file calls instead of store.
+	fileAnswer func(hw.Call) hw.Reply
 	// answer serves hardware calls; nil answers 0.
 	answer func(hw.Call) hw.Reply
 	// heard is called for every record but calls and Done, on the goroutine of run.
@@ -115,6 +119,21 @@ type result struct {
 	calls    []hw.Call
 }
 
+// serveFile serves the file calls, which are not among a result's calls.
+func (g *guard) serveFile(c hw.Call) hw.Reply {
+	if g.fileAnswer != nil {
+		return g.fileAnswer(c)
+	}
+	if g.store == nil {
+		store, err := flash.Open("")
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		g.store = store
+	}
+	return g.store.Call(flash.Full, c)
+}
+
 // run runs one job to its end.
 func (g *guard) run(job hw.Job) result {
 	g.t.Helper()
@@ -144,6 +163,11 @@ func (g *guard) finish() result {
 			r.Outcome = rec.Outcome
 			return r
 		case *frame.Call:
+			if rec.Call.Op == hw.OpFile {
+				reply := g.serveFile(rec.Call)
+				g.send(&frame.Reply{Reply: reply})
+				continue
+			}
 			r.calls = append(r.calls, rec.Call)
 			reply := hw.Reply{}
 			switch {

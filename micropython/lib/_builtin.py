@@ -56,6 +56,12 @@ def urandom(n, *, random_hex=_pal.random_hex):
     return out
 
 
+def sync(*, file_sync=_pal.file_sync, OSError=OSError):
+    n = file_sync()
+    if n:
+        raise OSError(n)
+
+
 def _sleeper(deadline, wait, float, ValueError):
     # Each wait ends early when something wants the program's attention; the loop's jump is where it gets it.
     def until(us):
@@ -139,6 +145,7 @@ def install(builtins, os, t, collect):
     builtins.input = input
     builtins.open = _opener(open, collect, OSError)
     os.uname = uname
+    os.sync = sync
     os.urandom = urandom
     t.sleep = sleep
     t.sleep_ms = sleep_ms

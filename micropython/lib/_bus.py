@@ -4,8 +4,6 @@ import js, _pal
 
 pwm = js.pwm
 pulse = js.pulse
-onewire_reset = js.onewire_reset
-onewire_bit = js.onewire_bit
 open = js.bus_open
 close = js.bus_close
 uart_any = js.uart_any
@@ -14,7 +12,7 @@ count = js.count
 offer_tool = js.offer_tool
 
 
-def _make(js, fail, bytes, bytearray, float, id, memoryview, str, type, TypeError):
+def _make(js, fail, OSError, bytes, bytearray, id, memoryview, str, type, TypeError):
     errno = js.errno
     host_i2c = js.i2c
     host_scan = js.i2c_scan
@@ -23,6 +21,8 @@ def _make(js, fail, bytes, bytearray, float, id, memoryview, str, type, TypeErro
     host_uart_read = js.uart_read
     host_bitstream = js.bitstream
     host_dht = js.dht
+    host_onewire_reset = js.onewire_reset
+    host_onewire_bit = js.onewire_bit
     host_onewire_write = js.onewire_write
     host_onewire_read = js.onewire_read
     js.buffers(id(bytes), id(bytearray), id(memoryview))
@@ -79,17 +79,26 @@ def _make(js, fail, bytes, bytearray, float, id, memoryview, str, type, TypeErro
         b = plain(b)
         return done(host_dht(h, id(b)))
 
-    def onewire_write(h, b):
-        b = plain(b)
-        return done(host_onewire_write(h, id(b)))
+    def onewire(h, op, b=0, data=b""):
+        # Reset (0): whether a device answered. Write (1) data. Read (2) b bytes. Bit (3): write b, or read one when it is -1.
+        if op == 1:
+            data = plain(data)
+            return done(host_onewire_write(h, id(data)))
+        if op == 2:
+            data = bytearray(b)
+            done(host_onewire_read(h, id(data)))
+            return data
+        return done(host_onewire_reset(h) if op == 0 else host_onewire_bit(h, b))
 
-    def onewire_read(h, b):
-        b = plain(b)
-        return done(host_onewire_read(h, id(b)))
+    def dht_frame(h):
+        b = bytearray(5)
+        if dht(h, b) != 5:
+            raise OSError(5, "the sensor sent too little")
+        return b
 
-    return i2c, i2c_scan, spi, uart_write, uart_read, bitstream, dht, onewire_write, onewire_read
+    return i2c, i2c_scan, spi, uart_write, uart_read, bitstream, dht, dht_frame, onewire
 
 
-i2c, i2c_scan, spi, uart_write, uart_read, bitstream, dht, onewire_write, onewire_read = _make(
-    js, _pal.fail, bytes, bytearray, float, id, memoryview, str, type, TypeError)
+i2c, i2c_scan, spi, uart_write, uart_read, bitstream, dht, _pal.dht, _pal.onewire = _make(
+    js, _pal.fail, OSError, bytes, bytearray, id, memoryview, str, type, TypeError)
 del js, _make

@@ -18,6 +18,7 @@ set_clock = js.set_clock
 event = js.event
 network = js.network
 random_hex = js.random_hex
+file_sync = js.file_sync
 irq_mask = js.irq_mask
 edge_rose = js.edge_rose
 edge_lost = js.edge_lost

@@ -4,7 +4,7 @@
 import builtins, gc, io, json, micropython, sys
 
 for name in ("BaseException", "KeyboardInterrupt", "SystemExit", "SyntaxError", "MemoryError", "TypeError", "ValueError",
-             "AttributeError", "NameError", "bool", "bytearray", "compile", "delattr", "dict", "dir", "eval", "exec", "float", "getattr", "id", "int",
+             "AttributeError", "NameError", "OSError", "bool", "bytearray", "compile", "delattr", "dict", "dir", "eval", "exec", "float", "getattr", "id", "int",
              "isinstance", "len", "list", "range", "repr", "setattr", "sorted", "str", "tuple", "type", "__import__"):
     globals()[name] = getattr(builtins, name)
 
@@ -22,6 +22,7 @@ throwable = js.throwable
 throw = js.throw
 kick = js.kick
 error_out = js.error_out
+file_text = js.file_text
 StringIO = io.StringIO
 dumps = json.dumps
 loads = json.loads
@@ -62,10 +63,10 @@ modules["micropython"] = _micropython
 del modules["_sys"], modules["_builtin"], modules["_micropython"]
 for name in ("array", "binascii", "collections", "errno", "hashlib", "heapq", "io", "json", "machine", "os", "random",
              "re", "struct", "time", "zlib"):
-    try:
-        modules["u" + name] = __import__(name)
-    except ImportError:
-        pass
+    # Kept here, a built-in module is found before a file of that name.
+    modules[name] = modules["u" + name] = __import__(name)
+for name in ("cmath", "deflate", "framebuf", "gc", "math", "uctypes", "vfs"):
+    modules[name] = __import__(name)
 
 # The stock engine wants a collection every 16 KiB, which costs it nothing since it only sets a flag then. Here one is made, so
 # it comes when the heap is full, as on a board.
@@ -377,7 +378,13 @@ def report(e):
         raise
     except BaseException:
         message = ""
-    failed(name, message, s.getvalue(), number_of(e))
+    trace = s.getvalue()
+    if isinstance(e, OSError) and e.args in ((13,), (28,)):  # what files raise: a bare number, of which the guard knows more
+        text = file_text(e.args[0])
+        if text:
+            message += ": " + text
+            trace = trace.rstrip() + ": " + text + "\n"
+    failed(name, message, trace, number_of(e))
 
 
 def unlock():
