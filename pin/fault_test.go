@@ -34,6 +34,9 @@ func (g *gate) hook(action string, pin int) error {
 	return g.err
 }
 
+// errBroken is what a driver that fails says.
+var errBroken = errors.New("bus gone")
+
 func gated(t *testing.T, g *gate) *rig {
 	t.Helper()
 	r := newRig(t, rulesBoard, g.hook)
@@ -209,15 +212,15 @@ func TestFaultStartsMinOff(t *testing.T) {
 func TestOpenDrainHeldLowIsNoFault(t *testing.T) {
 	r := rigOn(t, builtin(t), nil)
 	defer r.end()
-	r.world("set", "DHT22", "0")
+	r.world("set", "SDA_1", "0")
 	for _, level := range []int{0, 1} {
-		e, err := r.Write(agent, r.h("DHT22"), level)
+		e, err := r.Write(agent, r.h("SDA_1"), level)
 		if err != nil || e.ReadBack != 0 {
 			t.Errorf("driven to %d: got %+v, %v", level, e, err)
 		}
 	}
-	r.world("stuck", "DHT22", "1")
-	_, err := r.Write(agent, r.h("DHT22"), 0)
+	r.world("stuck", "SDA_1", "1")
+	_, err := r.Write(agent, r.h("SDA_1"), 0)
 	refused(t, err, RuleFault)
 }
 

@@ -23,11 +23,11 @@ pins:
   - {id: 0, name: BOOT, owner: system}
   - {id: 1, name: TEMP, owner: guard, can: [adc]}
   - {id: 2, name: DOOR, owner: guard, can: [in], pull: up}
-  - {id: 3, name: LEFT, owner: agent, can: [out], safe: low, interlock: [RIGHT], min_off: 1s}
-  - {id: 4, name: RIGHT, owner: agent, can: [out], safe: high, max_on: 2s}
-  - {id: 5, name: PUMP, owner: agent, can: [out], safe: low, requires: DOOR, max_rate: 3/s}
-  - {id: 6, name: HEAT, owner: agent, can: [out], safe: low, trip: {adc: TEMP, above: 2000, for_ms: 50}}
-  - {id: 7, name: MAIN, owner: agent, can: [out], safe: low, danger: high}
+  - {id: 3, name: LEFT, owner: agent, can: [out, pwm], safe: low, interlock: [RIGHT], min_off: 1s}
+  - {id: 4, name: RIGHT, owner: agent, can: [out, pwm], safe: high, max_on: 2s}
+  - {id: 5, name: PUMP, owner: agent, can: [out, pwm], safe: low, requires: DOOR, max_rate: 3/s}
+  - {id: 6, name: HEAT, owner: agent, can: [out, pwm], safe: low, trip: {adc: TEMP, above: 2000, for_ms: 50}}
+  - {id: 7, name: MAIN, owner: agent, can: [out, pwm], safe: low, danger: high}
 devices:
   - {type: adc, pin: TEMP, value: 100}
 `
@@ -40,12 +40,32 @@ type spy struct {
 	yield  bool       // let others run around each drive: a slow driver
 	direct bool       // claim to be quick all the same, so that there are no workers
 	bad    []string
+	duty   map[int]int // of pins that do PWM
 }
 
 func (s *spy) Immediate() bool { return s.direct }
 
 func (s *spy) Configure(pin int, mode hw.Mode, pull hw.Pull, level int) error {
-	return s.drive(pin, func() error { return s.Board.Configure(pin, mode, pull, level) })
+	return s.drive(pin, func() error {
+		delete(s.duty, pin)
+		return s.Board.Configure(pin, mode, pull, level)
+	})
+}
+
+func (s *spy) PWM(pin int, freq int64, duty int) error {
+	return s.drive(pin, func() error {
+		s.duty[pin] = duty
+		return s.Board.PWM(pin, freq, duty)
+	})
+}
+
+// on reports whether a pin is on, as one that is switched by PWM is. Callers hold mu.
+func (s *spy) on(pin int) bool {
+	if duty, ok := s.duty[pin]; ok && switching(duty) {
+		return true
+	}
+	level, err := s.Get(pin)
+	return err == nil && level != s.d.Pins[pin].Safe
 }
 
 func (s *spy) Set(pin, level int) error {
@@ -63,13 +83,8 @@ func (s *spy) drive(pin int, do func() error) error {
 		s.bad = append(s.bad, "drove "+s.d.Pins[pin].Label())
 	}
 	err := do()
-	on := func(name string) bool {
-		i, _ := s.d.Lookup(name)
-		level, err := s.Get(i)
-		return err == nil && level != s.d.Pins[i].Safe
-	}
 	// At the start the simulator's lines are at 0, which is on for RIGHT: before its first drive LEFT is never on.
-	if on("LEFT") && on("RIGHT") {
+	if left, right := 3, 4; s.on(left) && s.on(right) {
 		s.bad = append(s.bad, "LEFT and RIGHT are on together")
 	}
 	return err
@@ -92,7 +107,7 @@ func newSpy(t testing.TB, src string, direct, yield bool) (*spy, *Table) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &spy{Board: b, d: d, direct: direct, yield: yield}
+	s := &spy{Board: b, d: d, direct: direct, yield: yield, duty: map[int]int{}}
 	table, err := New(d, s, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -112,20 +127,21 @@ type model struct {
 	hotFrom time.Duration // -1 when it is not
 	tripped bool
 	stopped bool
+	pwm     [8]bool
 }
 
 func (m *model) put(pin int, on bool) {
 	if m.on[pin] == on {
 		return
 	}
-	m.on[pin], m.since[pin] = on, m.now
+	m.on[pin], m.since[pin], m.pwm[pin] = on, m.now, false
 	if pin == 5 {
 		m.changes = append(m.changes, m.now)
 	}
 }
 
-// rule returns the rule that refuses to drive pin, "" when none does.
-func (m *model) rule(pin int, on bool, c Caller) string {
+// rule returns the rule that refuses to drive pin, "" when none does. A switching pin is on, but not all the time.
+func (m *model) rule(pin int, on, switching bool, c Caller) string {
 	recent := 0
 	for _, at := range m.changes {
 		if m.now-at < time.Second {
@@ -153,6 +169,10 @@ func (m *model) rule(pin int, on bool, c Caller) string {
 		return RuleRequires
 	case pin == 3 && m.on[4] || pin == 4 && m.on[3]:
 		return RuleInterlock
+	case pin == 3 && switching:
+		return RuleMinOff
+	case pin == 5 && switching:
+		return RuleMaxRate
 	case m.on[pin]:
 		return ""
 	case pin == 3 && m.now-m.since[3] < time.Second:
@@ -229,6 +249,7 @@ func (m *model) step(choose func(n int) int, s *spy, table *Table) (what, got, w
 		m.stopped = true
 		for pin := 3; pin < 8; pin++ {
 			m.put(pin, false)
+			m.pwm[pin] = false
 		}
 		table.Stop("model")
 		return "stop", "", ""
@@ -250,27 +271,46 @@ func (m *model) step(choose func(n int) int, s *spy, table *Table) (what, got, w
 	}
 	pin, c := choose(9), callers[choose(3)]
 	h := Handle(pin)
-	level, toggle, configure := choose(2), choose(4) == 0, choose(4) == 0
+	level, how := choose(2), choose(6)
 	safe := 0
 	if pin < 8 {
 		safe = max(0, s.d.Pins[pin].Safe)
 	}
 	on := level != safe
 	var err error
-	switch {
-	case toggle:
+	switch how {
+	case 0:
 		on = pin < 8 && !m.on[pin]
 		_, err = table.Toggle(c, h)
-	case configure:
+	case 1:
 		_, err = table.Configure(c, h, hw.ModeOut, hw.PullNone, level)
+	case 2, 3:
+		return m.stepPWM(choose, table, pin, safe, c, rule)
 	default:
 		_, err = table.Write(c, h, level)
 	}
-	want = m.rule(pin, on, c)
+	want = m.rule(pin, on, false, c)
 	if want == "" {
 		m.put(pin, on)
+		m.pwm[pin] = false
 	}
-	return fmt.Sprintf("drive %d on=%v by %s toggle=%v configure=%v", pin, on, c.Name, toggle, configure), rule(err), want
+	return fmt.Sprintf("drive %d on=%v by %s, way %d", pin, on, c.Name, how), rule(err), want
+}
+
+// stepPWM begins, changes or ends PWM.
+func (m *model) stepPWM(choose func(n int) int, table *Table, pin, safe int, c Caller, rule func(error) string) (what, got, want string) {
+	freq, duty := []int64{0, 1, 1000}[choose(3)], []int{0, 1, 32_768, dutyMax}[choose(4)]
+	_, err := table.PWM(c, Handle(pin), freq, int64(duty), -1)
+	on := freq > 0 && (switching(duty) || duty/dutyMax != safe)
+	want = m.rule(pin, on, freq > 0 && switching(duty), c)
+	if want == RuleEstop && freq == 0 { // nothing is left to be ended
+		want = ""
+	}
+	if want == "" && (freq > 0 || m.pwm[pin]) {
+		m.put(pin, on)
+		m.pwm[pin] = freq > 0
+	}
+	return fmt.Sprintf("PWM %d at %d, duty %d by %s", pin, freq, duty, c.Name), rule(err), want
 }
 
 // checkModel runs the operations that ops encode, in a bubble, and compares every answer and every line.
@@ -302,12 +342,12 @@ func (m *model) compare(choose func(n int) int, s *spy, table *Table) error {
 		return fmt.Errorf("%s, at %s: refused by %q, want %q", what, m.now, got, want)
 	}
 	for pin := 3; pin < 8; pin++ {
-		level, err := s.Get(pin)
-		if err != nil {
-			return fmt.Errorf("after %s: %w", what, err)
-		}
-		if on := level != s.d.Pins[pin].Safe; on != m.on[pin] {
-			return fmt.Errorf("after %s, at %s: %s is on=%v, want %v", what, m.now, s.d.Pins[pin].Name, on, m.on[pin])
+		s.mu.Lock()
+		on := s.on(pin)
+		_, pwm := s.duty[pin]
+		s.mu.Unlock()
+		if on != m.on[pin] || pwm != m.pwm[pin] {
+			return fmt.Errorf("after %s, at %s: %s is on=%v pwm=%v, want %v %v", what, m.now, s.d.Pins[pin].Name, on, pwm, m.on[pin], m.pwm[pin])
 		}
 	}
 	if bad := s.problems(); len(bad) > 0 {
@@ -366,6 +406,7 @@ func TestHammer(t *testing.T) {
 							table.Safe("hammer", func(d Driven) bool { return d.Caller.Run == c.Run })
 						case 3:
 							_ = table.Snapshot()
+							_, _ = table.PWM(c, h, int64(i%3)*100, int64(i*997)%(dutyMax+1), -1)
 						case 4:
 							if g == 0 && i%16 == 4 {
 								table.Stop("hammer")
