@@ -17,7 +17,7 @@ import (
 // postable is a guard that lets every pin be posted to and refuses level 1 when refuse is set.
 func postable(refuse bool) func(hw.Call) hw.Reply {
 	return func(c hw.Call) hw.Reply {
-		switch c.Op {
+		switch c.Op { //nolint:exhaustive // the others are answered as usual
 		case hw.OpPinOpen:
 			return hw.Reply{Value: 3, Extra: hw.PostAllowed}
 		case hw.OpPinMode, hw.OpPinWrite, hw.OpPinToggle:
