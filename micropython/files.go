@@ -103,7 +103,7 @@ func (t *tree) addLibrary() error {
 			return fmt.Errorf("read the guest library: %w", err)
 		}
 		rel := strings.TrimPrefix(strings.TrimPrefix(p, "lib"), "/")
-		if rel == "" || rel == "driver.py" { // the driver is not for programs to read or import
+		if rel == "" || strings.HasPrefix(rel, "driver") { // the driver is not for programs to read or import
 			return nil
 		}
 		parent := lib

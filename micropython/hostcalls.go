@@ -74,7 +74,7 @@ var ownFunctions = []hostFunction{
 	{name: "pal_version", call: func(m *machine, _ []record) record { return m.str(m.opts.Version) }},
 	{name: "random_hex", args: 1, call: (*machine).randomHex},
 	// The driver's own.
-	{name: "driver_source", call: func(m *machine, _ []record) record { return m.str(driverSource) }},
+	{name: "driver_source", call: func(m *machine, _ []record) record { return m.str(driverSource + driverValues) }},
 	{name: "register", args: 6, keeps: true, call: (*machine).register},
 	{name: "seal", call: func(m *machine, _ []record) record { m.sealed = true; return null }},
 	{name: "enter", call: (*machine).enter},

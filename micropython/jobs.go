@@ -20,6 +20,9 @@ import (
 //go:embed lib/driver.py
 var driverSource string
 
+//go:embed lib/driver_values.py
+var driverValues string
+
 const (
 	ownSource = `  File "<stdin>", line `
 

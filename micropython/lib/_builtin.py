@@ -41,6 +41,26 @@ def board_caller(call, check, jsonable, dumps, loads):
     return caller
 
 
+def tooler(offer, check, callable=callable, TypeError=TypeError):
+    tools = {}  # by session: functions by name
+    running = [None]  # session of the code that runs; None for board.py, whose functions are tools by themselves
+
+    def tool(f=None):
+        """Offer a function as a tool of this session: @tool."""
+        if f is None:  # @tool()
+            return tool
+        if not callable(f):
+            raise TypeError("@tool goes before a function")
+        key = running[0]
+        if key is not None:
+            check(offer(f.__name__))
+            if key:
+                tools.setdefault(key, {})[f.__name__] = f
+        return f
+
+    return tool, tools, running
+
+
 Uname = namedtuple("uname", ("sysname", "nodename", "release", "version", "machine"))
 
 

@@ -4,7 +4,7 @@
 import builtins, gc, io, json, micropython, sys
 
 for name in ("BaseException", "KeyboardInterrupt", "SystemExit", "SyntaxError", "MemoryError", "TypeError", "ValueError",
-             "AttributeError", "NameError", "OSError", "bool", "bytearray", "compile", "delattr", "dict", "dir", "eval", "exec", "float", "getattr", "id", "int",
+             "AttributeError", "NameError", "OSError", "bool", "bytearray", "compile", "delattr", "dict", "dir", "eval", "exec", "float", "getattr", "hasattr", "id", "int",
              "isinstance", "len", "list", "range", "repr", "setattr", "sorted", "str", "tuple", "type", "__import__"):
     globals()[name] = getattr(builtins, name)
 
@@ -54,6 +54,8 @@ import _builtin, _bus, _micropython, _sys, machine, os, time
 getcwd = os.getcwd
 chdir = os.chdir
 _builtin.install(builtins, os, time, collect)
+tool, tools, running = _builtin.tooler(_bus.offer_tool, check)
+builtins.tool = tool
 modules["builtins"], put_back = _builtin.guarded(builtins)
 modules["sys"] = modules["usys"] = _sys
 for fd, file in enumerate((sys.stdin, sys.stdout, sys.stderr)):
@@ -120,86 +122,6 @@ def namespace(key):
         if key:
             session[key] = ns
     return ns
-
-
-def jsonable(v, depth):
-    t = type(v)
-    if v is None or t is bool or t is int or t is str:
-        return True
-    if t is float:
-        return v - v == 0
-    if depth <= 0:
-        return False
-    if t is list or t is tuple:
-        for x in v:
-            if not jsonable(x, depth - 1):
-                return False
-        return True
-    if t is dict:
-        for k, x in v.items():
-            if type(k) is not str or not jsonable(x, depth - 1):
-                return False
-        return True
-    return False
-
-
-def respond(v, strict):
-    if jsonable(v, 30):
-        n = answer(1, dumps(v))
-    elif strict:
-        raise TypeError("a value that JSON cannot hold: " + repr(v))
-    else:
-        n = answer(0, repr(v))
-    if n is not None:
-        raise ValueError("value of %d bytes is too long to return" % n)
-
-
-VALUE = "__pal_value__"
-COMPOUND = ("if", "for", "while", "with", "try", "def", "class", "async", "elif", "else", "except", "finally")
-
-
-def compiled(text, mode):
-    try:
-        return compile(text, "<stdin>", mode)
-    except SyntaxError:
-        return None
-
-
-def split(code):
-    # Cut code into statements and a last expression, both compiled; the expression becomes an assignment, so that errors in
-    # it name its line. Every line that starts a statement may start the expression; on one line so may what follows a
-    # semicolon. The first line at which the code falls into two parts that compile is where the last statement starts.
-    # Without an expression at the end the second is None.
-    whole = compile(code, "<stdin>", "exec")
-    lines = code.rstrip().split("\n")
-    for k in range(len(lines) - 1, -1, -1):
-        line = lines[k]
-        if not line or line[0] in " \t#)]}":
-            continue
-        found = cut("\n".join(lines[:k]), "\n".join(lines[k:]), k)
-        if found:
-            return found
-        rest = "\n".join(lines[k:])
-        if not compiled(rest + "\n", "exec") or not compiled("\n".join(lines[:k]) + "\n", "exec"):
-            continue
-        word = line.split("(")[0].split(":")[0].split(" ")[0]
-        at = -1 if word in COMPOUND or word[:1] == "@" else rest.rfind(";")
-        while at >= 0:
-            found = cut("\n".join(lines[:k] + [rest[:at]]), rest[at + 1:].strip(), k + rest[:at].count("\n"))
-            if found:
-                return found
-            at = rest.rfind(";", 0, at)
-        break
-    return whole, None
-
-
-def cut(head, tail, line):
-    if not tail or not compiled(tail, "eval"):
-        return None
-    head = compiled(head + "\n", "exec")
-    if not head:
-        return None
-    return head, compile("\n" * line + VALUE + " = (" + tail + "\n)", "<stdin>", "exec")
 
 
 last = {}  # by session: the value that an expression statement printed last
@@ -273,6 +195,12 @@ def load(source):
         chdir(folder)
 
 
+def give_tool(board):
+    # For "from board import tool".
+    if not hasattr(board, "tool"):
+        board.tool = tool
+
+
 def run_board(code):
     board_names.clear()
     board_functions.clear()
@@ -284,6 +212,7 @@ def run_board(code):
         board_names[name] = v
         if isinstance(v, function_types) and not foreign(name, v):
             board_functions[name] = v
+    give_tool(board)
     respond(sorted(board_functions.keys()), True)
 
 
@@ -300,12 +229,13 @@ def run_proxy(code, args):
         board_names[name] = space[name]
         setattr(board, name, space[name])
     board_names["board"] = board
+    give_tool(board)
 
 
-def run_func(func, args):
-    f = board_functions.get(func)
+def run_func(key, func, args):
+    f = tools.get(key, {}).get(func) if key else board_functions.get(func)
     if f is None:
-        raise AttributeError("board.py has no function " + func)
+        raise AttributeError(("the session has no tool " if key else "board.py has no function ") + func)
     a = loads(args)
     respond(f(*a[0], **a[1]), True)
 
@@ -420,6 +350,7 @@ def told():
 
 
 def guest(kind, key, code, func, args, flags, pin):
+    running[0] = key if kind == 1 or key else None
     try:
         if kind == 1:
             run_exec(key, code, flags)
@@ -428,7 +359,7 @@ def guest(kind, key, code, func, args, flags, pin):
         elif kind == 3:
             run_proxy(code, args)
         elif kind == 4:
-            run_func(func, args)
+            run_func(key, func, args)
         elif kind == 5:
             handle(pin)
         drain(0)
@@ -453,11 +384,11 @@ def forget_sessions(key):
     global room
     recent.clear()
     if key:
-        session.pop(key, None)
-        last.pop(key, None)
+        for names in (session, last, tools):
+            names.pop(key, None)
         return
-    session.clear()
-    last.clear()
+    for names in (session, last, tools):
+        names.clear()
     room = None
     collect()
 
@@ -511,14 +442,13 @@ def make_room(key):
     global room
     collect()
     if mem_free() < LOW and key in session:
-        del session[key]
-        last.pop(key, None)
+        for names in (session, last, tools):
+            names.pop(key, None)
         error_out("PAL: the heap is full: the names of this session are forgotten\n")
         collect()
     if mem_free() < LOW:
-        session.clear()
-        last.clear()
-        handlers.clear()
+        for names in (session, last, tools, handlers):
+            names.clear()
         error_out("PAL: the heap is full: the names of all sessions are forgotten\n")
         collect()
     if mem_free() < LOW:
