@@ -44,24 +44,24 @@ def _make(js, fail, OSError, bytes, bytearray, id, memoryview, str, type, TypeEr
         fail()
 
     def i2c(h, addr, flags, register, size, w, r):
-        # register goes first in size bytes. w and r may be None.
-        if w is not None:
+        # register goes first in size bytes. w and r may be ..., nothing.
+        if w is not ...:
             w = plain(w)
-        if r is not None:
+        if r is not ...:
             r = plain(r)
-        return done(host_i2c(h, addr, flags, register, size, 0 if w is None else id(w), 0 if r is None else id(r)))
+        return done(host_i2c(h, addr, flags, register, size, 0 if w is ... else id(w), 0 if r is ... else id(r)))
 
     def i2c_scan(h):
         found = bytearray(112)
         return list(found[:done(host_scan(h, id(found)))])
 
     def spi(h, w, r, fill):
-        # w or r may be None.
-        if w is not None:
+        # w or r may be ..., nothing.
+        if w is not ...:
             w = plain(w)
-        if r is not None:
+        if r is not ...:
             r = plain(r)
-        return done(host_spi(h, 0 if w is None else id(w), 0 if r is None else id(r), fill))
+        return done(host_spi(h, 0 if w is ... else id(w), 0 if r is ... else id(r), fill))
 
     def uart_write(h, b, start):
         b = plain(b)

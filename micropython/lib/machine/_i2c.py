@@ -66,35 +66,35 @@ class I2C:
 
     def readfrom(self, addr, nbytes, stop=True):
         buf = _room(nbytes)
-        _bus.i2c(self._h, integer(addr), 0 if stop else _NO_STOP, 0, 0, None, buf)
+        _bus.i2c(self._h, integer(addr), 0 if stop else _NO_STOP, 0, 0, ..., buf)
         return bytes(buf)
 
     def readfrom_into(self, addr, buf, stop=True):
-        _bus.i2c(self._h, integer(addr), 0 if stop else _NO_STOP, 0, 0, None, buf)
+        _bus.i2c(self._h, integer(addr), 0 if stop else _NO_STOP, 0, 0, ..., buf)
 
     def writeto(self, addr, buf, stop=True):
-        return _bus.i2c(self._h, integer(addr), 0 if stop else _NO_STOP, 0, 0, buf, None)
+        return _bus.i2c(self._h, integer(addr), 0 if stop else _NO_STOP, 0, 0, buf, ...)
 
     def writevto(self, addr, vector, stop=True):
         whole = bytearray()
         for buf in vector:
             whole += memoryview(buf)
-        return _bus.i2c(self._h, integer(addr), 0 if stop else _NO_STOP, 0, 0, whole, None)
+        return _bus.i2c(self._h, integer(addr), 0 if stop else _NO_STOP, 0, 0, whole, ...)
 
     def readfrom_mem(self, addr, memaddr, nbytes, *, addrsize=8):
         buf = _room(nbytes)
-        _bus.i2c(self._h, integer(addr), 0, _register(memaddr), _size(addrsize), None, buf)
+        _bus.i2c(self._h, integer(addr), 0, _register(memaddr), _size(addrsize), ..., buf)
         return bytes(buf)
 
     def readfrom_mem_into(self, addr, memaddr, buf, *, addrsize=8):
-        _bus.i2c(self._h, integer(addr), 0, _register(memaddr), _size(addrsize), None, buf)
+        _bus.i2c(self._h, integer(addr), 0, _register(memaddr), _size(addrsize), ..., buf)
 
     def writeto_mem(self, addr, memaddr, buf, *, addrsize=8):
-        if _bus.i2c(self._h, integer(addr), 0, _register(memaddr), _size(addrsize), buf, None) < len(buf):
+        if _bus.i2c(self._h, integer(addr), 0, _register(memaddr), _size(addrsize), buf, ...) < len(buf):
             raise OSError(5, "the device did not acknowledge every byte")
 
     def __repr__(self):
-        return "%s(%s, freq=%d)" % (type(self).__name__, self._id or ", ".join(["%s=%s" % x for x in self._lines.items()]), self._freq)
+        return "%s(%s, freq=%d)" % (type(self).__name__, self._id or ", ".join(["%s=%s" % x for x in sorted(self._lines.items())]), self._freq)
 
 
 class SoftI2C(I2C):
@@ -110,7 +110,7 @@ class SoftI2C(I2C):
     def stop(self):
         at, self._started = self._started, None
         if at:
-            _bus.i2c(self._h, at[0], _NO_START if at[1] else 0, 0, 0, None, None)
+            _bus.i2c(self._h, at[0], _NO_START if at[1] else 0, 0, 0, ..., ...)
 
     def write(self, buf):
         buf = memoryview(buf)
@@ -130,11 +130,12 @@ class SoftI2C(I2C):
         if reading:
             raise OSError(22, "write in a read")
         try:
-            n += _bus.i2c(self._h, addr, _NO_STOP | (_NO_START if sent else 0), 0, 0, buf, None)
+            n += _bus.i2c(self._h, addr, _NO_STOP | (_NO_START if sent else 0), 0, 0, buf, ...)
         except OSError as e:
             if e.errno != 19:
                 raise
-            return 0  # nobody acknowledged the address
+            self._started = ()  # nobody acknowledged the address: there is nothing to stop
+            return 0
         self._started = (addr, True, 0)
         return n
 
@@ -142,5 +143,5 @@ class SoftI2C(I2C):
         if not self._started or not self._started[2]:
             raise OSError(22, "readinto before a read address")
         addr, sent, _ = self._started
-        _bus.i2c(self._h, addr, _NO_STOP | (_NO_START if sent else 0), 0, 0, None, buf)
+        _bus.i2c(self._h, addr, _NO_STOP | (_NO_START if sent else 0), 0, 0, ..., buf)
         self._started = (addr, True, 1)

@@ -48,14 +48,14 @@ class SPI:
         if nbytes < 0:
             raise ValueError("negative number of bytes")
         buf = bytearray(nbytes)
-        _bus.spi(self._h, None, buf, integer(write))
+        _bus.spi(self._h, ..., buf, integer(write))
         return bytes(buf)
 
     def readinto(self, buf, write=0):
-        _bus.spi(self._h, None, buf, integer(write))
+        _bus.spi(self._h, ..., buf, integer(write))
 
     def write(self, buf):
-        _bus.spi(self._h, buf, None, 0)
+        _bus.spi(self._h, buf, ..., 0)
 
     def write_readinto(self, write_buf, read_buf):
         if len(write_buf) != len(read_buf):
