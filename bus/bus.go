@@ -125,13 +125,16 @@ func (g *Gate) Call(ctx context.Context, c pin.Caller, call hw.Call) (hw.Reply, 
 	h := pin.Handle(call.Pin)
 	var r hw.Reply
 	var err error
+	if g.over() {
+		return r, nil, shutting("")
+	}
 	switch call.Op { //nolint:exhaustive // the others are not for the gate
 	case hw.OpPWM:
 		e, err := g.t.PWM(c, h, call.A, call.B, call.C)
 		if err != nil {
 			return hw.Reply{}, nil, err
 		}
-		return hw.Reply{}, &e, nil
+		return hw.Reply{}, effectOf(e), nil
 	case hw.OpBitstream, hw.OpDHT, hw.OpOneWire:
 		r, effect, err := g.protocol(ctx, c, h, call)
 		if err != nil {
@@ -237,6 +240,16 @@ func (g *Gate) enter(closing bool) bool {
 	}
 	g.running.Add(1)
 	return true
+}
+
+// over reports whether the gate is closed.
+func (g *Gate) over() bool {
+	select {
+	case <-g.done:
+		return true
+	default:
+		return false
+	}
 }
 
 func (g *Gate) emit(kind, bus, text string) {

@@ -149,7 +149,7 @@ func (g *Gate) addCounter(k *counter) (uint16, error) {
 	defer g.mu.Unlock()
 	switch {
 	case g.closed:
-		return 0, refuse(eio, codeUnavailable, pin.RuleClosed, "", "the guard is shutting down")
+		return 0, shutting("")
 	case len(g.counters) >= limits.Counters:
 		return 0, refuse(ebusy, codeConflict, pin.RuleBusy, "", "%d counters are open: close one first", limits.Counters)
 	}

@@ -40,6 +40,7 @@ const (
 var (
 	errLate  = errors.New("it did not end in time")
 	errStuck = errors.New("its driver does not answer")
+	errShut  = errors.New("the gate is closed: nothing was begun")
 )
 
 func refuse(errno int, code, rule, resource, format string, args ...any) *pin.Refusal {
@@ -49,6 +50,10 @@ func refuse(errno int, code, rule, resource, format string, args ...any) *pin.Re
 // bad refuses a call that makes no sense.
 func bad(resource, format string, args ...any) *pin.Refusal {
 	return refuse(einval, codeBadRequest, pin.RuleArgument, resource, format, args...)
+}
+
+func shutting(resource string) *pin.Refusal {
+	return refuse(eio, codeUnavailable, pin.RuleClosed, resource, "the guard is shutting down")
 }
 
 // wireReply makes of an error what a call answers: a refusal stays one, the rest is what went wrong on the wire.

@@ -47,7 +47,8 @@ func (g *Gate) open(ctx context.Context, c pin.Caller, text string, data []byte)
 
 // openNow opens a bus. The caller has the turn.
 func (b *bus) openNow(ctx context.Context, c pin.Caller, set settings, j job) error {
-	if open, _ := b.held(); !open {
+	open, before := b.held()
+	if !open {
 		free := map[string]string{"i2c": "I2C.deinit()", "spi": "SPI.deinit()", "uart": "UART.deinit()"}[b.desc.Kind]
 		release, err := b.g.t.Hold(c, pin.Holding{Name: b.name, Free: free, Drive: j.drive}, b.lines)
 		if err != nil {
@@ -62,21 +63,18 @@ func (b *bus) openNow(ctx context.Context, c pin.Caller, set settings, j job) er
 	b.mu.Unlock()
 	j.do = func(context.Context) answer { return answer{err: b.g.wires.OpenBus(b.index, set.BusSettings)} }
 	_, err := b.perform(ctx, c, j)
-	switch {
-	case errors.Is(err, errStuck):
-		b.mu.Lock()
-		b.ended = b.stuck // it is closed when the driver comes back
-		b.mu.Unlock()
-	case err != nil, ctx.Err() != nil: // a program that has ended leaves nothing open
+	stuck := errors.Is(err, errStuck) && b.closeLater()
+	if !stuck && (err != nil && !open || ctx.Err() != nil || b.g.over()) { // who has ended meanwhile leaves nothing open
 		b.closeNow()
 	}
-	if err != nil {
-		return err
-	}
 	b.mu.Lock()
-	b.set = set
-	b.mu.Unlock()
-	return nil
+	defer b.mu.Unlock()
+	if err == nil {
+		b.set = set
+	} else if open {
+		b.holder = before // who had it keeps it, as it was
+	}
+	return err
 }
 
 // idleDrives reports whether a bus that is open and silent can drive a line to a level that is not safe: the lines of I2C and of UARTs

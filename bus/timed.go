@@ -64,10 +64,18 @@ func (g *Gate) protocol(ctx context.Context, c pin.Caller, h pin.Handle, call hw
 		}
 	}
 	if err != nil {
-		return reply, nil, err
+		return reply, effectOf(e), err
 	}
 	a := <-got
-	return hw.Reply{Value: a.n, Data: a.data}, &e, nil
+	return hw.Reply{Value: a.n, Data: a.data}, effectOf(e), nil
+}
+
+// effectOf returns what became of a line, nil when nothing did.
+func effectOf(e pin.Effect) *pin.Effect {
+	if e.Pin == "" {
+		return nil
+	}
+	return &e
 }
 
 // bitstream reads times and bytes of a bit stream.
@@ -187,7 +195,7 @@ func (g *Gate) watchPulse(ctx context.Context, c pin.Caller, h pin.Handle, level
 			}
 			return hw.Reply{Value: notBegun}, nil
 		case <-g.done:
-			return hw.Reply{}, refuse(eio, codeUnavailable, pin.RuleClosed, "", "the guard is shutting down")
+			return hw.Reply{}, shutting("")
 		case <-ctx.Done():
 			return hw.Reply{}, ctx.Err()
 		}

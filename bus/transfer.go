@@ -61,24 +61,31 @@ func (g *Gate) i2c(ctx context.Context, c pin.Caller, call hw.Call) (hw.Reply, e
 		return hw.Reply{}, err
 	}
 	w, read := g.own(call.Data), int(call.C)
-	j := job{drive: len(w) > 0, within: within, ready: func() error { return b.keep(c, call.B) }}
+	j := job{drive: len(w) > 0, within: within, ready: func() error { return b.mayGoOn(c, call.B) }}
 	j.do = func(ctx context.Context) answer {
 		r := make([]byte, read)
 		n, err := g.wires.I2C(ctx, b.index, uint16(call.A), call.B, w, r)
+		b.keep(c, err == nil && call.B&hw.I2CNoStop != 0)
 		return answer{data: r, n: int64(n), err: err}
 	}
 	a, err := b.transfer(ctx, c, j)
 	return hw.Reply{Value: a.n, Data: a.data}, err
 }
 
-// keep notes whether the transaction leaves the bus taken. Only who left it so goes on without a START.
-func (b *bus) keep(c pin.Caller, flags int64) error {
+// keep notes whether a transaction leaves the bus taken.
+func (b *bus) keep(c pin.Caller, taken bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.kept, b.keeper = taken, c
+}
+
+// mayGoOn lets only who left the bus taken go on without a START.
+func (b *bus) mayGoOn(c pin.Caller, flags int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if flags&hw.I2CNoStart != 0 && (!b.kept || b.keeper.Machine != c.Machine || b.keeper.Name != c.Name) {
 		return refuse(einval, codeConflict, pin.RuleArgument, b.name, "%s: there is no transaction of this program to go on with", b.name)
 	}
-	b.kept, b.keeper = flags&hw.I2CNoStop != 0, c
 	return nil
 }
 
@@ -91,8 +98,8 @@ func (g *Gate) scan(ctx context.Context, c pin.Caller, handle uint16) (hw.Reply,
 	if err != nil {
 		return hw.Reply{}, err
 	}
-	j := job{within: within, ready: func() error { return b.keep(c, 0) }}
-	j.do = func(ctx context.Context) answer {
+	j := job{within: within, do: func(ctx context.Context) answer {
+		b.keep(c, false)
 		var found []byte
 		for addr := uint16(firstAddress); addr <= lastAddress; addr++ {
 			_, err := g.wires.I2C(ctx, b.index, addr, 0, nil, nil)
@@ -104,7 +111,7 @@ func (g *Gate) scan(ctx context.Context, c pin.Caller, handle uint16) (hw.Reply,
 			}
 		}
 		return answer{data: found}
-	}
+	}}
 	a, err := b.transfer(ctx, c, j)
 	return hw.Reply{Data: a.data}, err
 }

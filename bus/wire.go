@@ -120,7 +120,7 @@ func (b *bus) perform(ctx context.Context, c pin.Caller, j job) (answer, error) 
 			return answer{}, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, j.within)
+	ctx, cancel := context.WithTimeoutCause(ctx, j.within, errLate) // the caller's own deadline is no fault of the bus
 	defer cancel()
 	b.mu.Lock()
 	b.cancel = cancel
@@ -133,6 +133,10 @@ func (b *bus) perform(ctx context.Context, c pin.Caller, j job) (answer, error) 
 		defer over()
 		return j.do(ctx)
 	})
+	if errors.Is(a.err, errShut) {
+		over()
+		return answer{}, shutting(b.name)
+	}
 	a.err = b.settle(ctx, a.err)
 	if errors.Is(a.err, context.Canceled) {
 		// By a stop, by who closed the bus, or because the program has ended.
@@ -149,7 +153,7 @@ func (b *bus) watch(ctx context.Context, closing bool, do func() answer) answer 
 		return do()
 	}
 	if !b.g.enter(closing) {
-		return answer{err: refuse(eio, codeUnavailable, pin.RuleClosed, b.name, "the guard is shutting down")}
+		return answer{err: errShut}
 	}
 	done := make(chan answer, 1)
 	gone := false // guarded by mu
@@ -195,7 +199,7 @@ func (b *bus) settle(ctx context.Context, err error) error {
 	case errors.Is(err, errStuck):
 		b.broken(err)
 		return fmt.Errorf("%s: %w", b.name, err)
-	case errors.Is(err, board.ErrHeld), err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(err, board.ErrHeld), err != nil && errors.Is(context.Cause(ctx), errLate):
 		if !errors.Is(err, board.ErrHeld) {
 			err = errLate
 		}
@@ -268,6 +272,7 @@ func (b *bus) returned() {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.kept = false
 	if b.ended {
 		b.mu.Unlock()
 		b.letGo(b.g.wires.CloseBus(b.index))
@@ -320,18 +325,19 @@ func (b *bus) closeNow() {
 	})
 	if errors.Is(a.err, errStuck) {
 		b.broken(a.err)
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if b.stuck {
-			b.ended = true
+		if b.closeLater() {
 			return
 		}
-		b.mu.Unlock()
-		b.letGo(a.err)
-		b.mu.Lock()
-		return
 	}
 	b.letGo(a.err)
+}
+
+// closeLater leaves word to close the bus when its driver comes back. It reports false when it has.
+func (b *bus) closeLater() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = b.stuck
+	return b.stuck
 }
 
 // letGo notes that the bus is closed and frees its lines.

@@ -19,15 +19,7 @@ var pwmBoard = strings.ReplaceAll(strings.ReplaceAll(rulesBoard, "can: [out]", "
 // onPWM runs a test on pwmBoard in simulated time, with and without workers.
 func onPWM(t *testing.T, run func(t *testing.T, r *rig)) {
 	t.Helper()
-	for name, hook := range map[string]func(string, int) error{"direct": nil, "workers": noWait} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, pwmBoard, hook)
-				defer r.end()
-				run(t, r)
-			})
-		})
-	}
+	inBubbleOn(t, pwmBoard, run)
 }
 
 func (r *rig) fade(name string, freq, duty int64) error {

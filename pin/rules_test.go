@@ -34,10 +34,15 @@ devices:
 // inBubble runs a test on rulesBoard where time passes only when everything waits, with and without workers.
 func inBubble(t *testing.T, run func(t *testing.T, r *rig)) {
 	t.Helper()
+	inBubbleOn(t, rulesBoard, run)
+}
+
+func inBubbleOn(t *testing.T, src string, run func(t *testing.T, r *rig)) {
+	t.Helper()
 	for name, hook := range map[string]func(string, int) error{"direct": nil, "workers": noWait} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, rulesBoard, hook)
+				r := newRig(t, src, hook)
 				defer r.end()
 				run(t, r)
 			})
