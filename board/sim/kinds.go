@@ -18,6 +18,7 @@ import (
 	"github.com/pal-terminal/pal/board/sim/flow"
 	"github.com/pal-terminal/pal/board/sim/hcsr04"
 	"github.com/pal-terminal/pal/board/sim/led"
+	"github.com/pal-terminal/pal/board/sim/mpu6050"
 	"github.com/pal-terminal/pal/board/sim/pcf8574"
 	"github.com/pal-terminal/pal/board/sim/pir"
 	"github.com/pal-terminal/pal/board/sim/relay"
@@ -25,6 +26,7 @@ import (
 	"github.com/pal-terminal/pal/board/sim/sgp30"
 	"github.com/pal-terminal/pal/board/sim/ssd1306"
 	"github.com/pal-terminal/pal/board/sim/stepper"
+	"github.com/pal-terminal/pal/board/sim/tmp16"
 	"github.com/pal-terminal/pal/board/sim/w25q64"
 	"github.com/pal-terminal/pal/board/sim/ws2812"
 )
@@ -47,6 +49,8 @@ var kinds = map[string]kind{
 	"aht20":   {make: aht20.New, on: "i2c"},
 	"at24c32": {make: at24c32.New, on: "i2c"},
 	"bmp280":  {make: bmp280.New, on: "i2c"},
+	"mpu6050": {make: mpu6050.New, on: "i2c", maybe: []string{"int"}},
+	"tmp16":   {make: tmp16.New, on: "i2c", maybe: []string{"alert"}, value: true},
 	"pcf8574": {make: pcf8574.New, on: "i2c", maybe: []string{"int"}},
 	"sgp30":   {make: sgp30.New, on: "i2c"},
 	"bh1750":  {make: bh1750.New, on: "i2c", value: true},

@@ -23,7 +23,16 @@ type Entry struct {
 	Forced *int                `json:"forced,omitzero"`
 	Stuck  *int                `json:"stuck,omitzero"`
 	Faults []string            `json:"faults,omitzero"` // those of the bench; a device's own stand in its state
+	UART   *Traffic            `json:"uart,omitzero"`
 	State  any                 `json:"state,omitzero"`
+}
+
+// Traffic is what goes over a UART, as seen by the board.
+type Traffic struct {
+	Baud     int64 `json:"baud"`     // 0 while it is closed
+	Sent     int64 `json:"sent"`     // bytes, since the bench was made or reset
+	Waiting  int   `json:"waiting"`  // bytes received that no program has read
+	Overruns int64 `json:"overruns"` // bytes lost because too many waited
 }
 
 // target is what an operation is about: a device, a line or a device's only line. ln is nil for a device on a bus or on several lines.
@@ -320,6 +329,9 @@ func (b *Board) entry(t target) Entry {
 	}
 	if u.bus != nil {
 		e.Bus = u.bus.Name()
+	}
+	if u.uart != nil {
+		e.UART = &Traffic{Baud: u.Baud(), Sent: u.bus.sent, Waiting: len(u.bus.rx), Overruns: u.bus.overruns}
 	}
 	for i, addr := range u.addrs {
 		if i > 0 {

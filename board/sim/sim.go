@@ -104,7 +104,8 @@ type tap struct {
 	follow interface{ Drive(role, level int) }
 }
 
-// New builds the simulated board that d describes. Lines start as a chip's do: not configured, outputs at 0.
+// New builds the simulated board that d describes. Lines start as a chip's do: not configured, outputs at 0. The error is a
+// board.Problems: all that is wrong with the devices.
 func New(d *board.Description, o Options) (*Board, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -121,15 +122,15 @@ func New(d *board.Description, o Options) (*Board, error) {
 	}
 	b.mu.Lock()
 	defer b.leave()
-	var errs []error
+	var problems board.Problems
 	for i, spec := range d.Devices {
 		if err := b.wire(i, spec); err != nil {
-			errs = append(errs, fmt.Errorf("%s:%d:%d: device %s: %w", d.File, spec.At.Line, spec.At.Col, spec.Type, err))
+			problems = append(problems, board.Problem{File: d.File, Pos: spec.At, Message: "device " + spec.Type + ": " + err.Error()})
 		}
 	}
-	if len(errs) > 0 {
+	if len(problems) > 0 {
 		b.done, b.agenda = true, nil
-		return nil, errors.Join(errs...)
+		return nil, problems
 	}
 	for _, u := range b.units {
 		u.power()

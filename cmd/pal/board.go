@@ -12,6 +12,7 @@ import (
 
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/board/boardpy"
+	"github.com/pal-terminal/pal/board/sim"
 	"github.com/pal-terminal/pal/protocol"
 )
 
@@ -92,10 +93,17 @@ func (f finding) String() string {
 	}
 }
 
-// lintBoard loads a board file, which tells every fault of the description, and then looks at its board.py.
+// lintBoard loads a board file, which tells every fault of the description, builds its simulated devices and then looks at its board.py.
 func lintBoard(file string) []finding {
 	findings := []finding{}
 	d, err := board.Load(file)
+	if err == nil && d.Driver.Kind == "sim" {
+		// Only the bench knows what may be said of a device.
+		var bench *sim.Board
+		if bench, err = sim.New(d, sim.Options{}); err == nil {
+			err = bench.Close()
+		}
+	}
 	if problems, ok := errors.AsType[board.Problems](err); ok {
 		for _, p := range problems {
 			findings = append(findings, finding{File: p.File, Line: p.Line, Column: p.Col, Message: p.Message})

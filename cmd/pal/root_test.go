@@ -188,7 +188,8 @@ func TestBoardLintFindings(t *testing.T) {
 	const file = "board: b\nmode: open\nboard_py: b.py\npins:\n  - {id: 5, name: LED, owner: agent, can: [out], safe: low}\ndrivers: {kind: sim}\n"
 	for name, text := range map[string]string{
 		"b.yaml": file, "b.py": "def bare(n):\n    return n\n",
-		"wrong.yaml": "board: b\nmood: open\npins:\n  - {id: 5, owner: agent, can: [out]}\ndrivers: {kind: sim}\n",
+		"device.yaml": "board: b\npins:\n  - {id: 5, name: LED, owner: agent, can: [out], safe: low}\ndevices:\n  - {type: led, pin: LED, bright: 3}\n",
+		"wrong.yaml":  "board: b\nmood: open\npins:\n  - {id: 5, owner: agent, can: [out]}\ndrivers: {kind: sim}\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -202,6 +203,10 @@ func TestBoardLintFindings(t *testing.T) {
 	code, stdout, stderr = run(t, nil, "board", "lint", "wrong.yaml", "--json")
 	if code != exitFailed || !strings.Contains(stdout, `{"file":"wrong.yaml","line":2,"column":`) || !strings.Contains(stdout, `{"file":"wrong.yaml","line":4,`) || stderr != "pal: wrong.yaml: 2 findings\n" {
 		t.Errorf("board lint --json: got %d, %q, %q, want both places", code, stdout, stderr)
+	}
+	code, stdout, _ = run(t, nil, "board", "lint", "device.yaml")
+	if want := "device.yaml:5:5: device led: \"bright\" is nothing"; code != exitFailed || !strings.HasPrefix(stdout, want) {
+		t.Errorf("board lint: got %d, %q, want %q", code, stdout, want)
 	}
 }
 

@@ -148,10 +148,16 @@ type simDevice struct {
 	State jsontext.Value `json:"state"`
 }
 
+// stateShown is how many characters of a state a list has room for; "pal sim show" tells all of it.
+const stateShown = 100
+
 func (a *app) printDevices(devices []simDevice) error {
 	rows := make([][]string, 0, len(devices))
 	for _, d := range devices {
-		state := strings.ReplaceAll(strings.TrimSuffix(tree(d.State), "\n"), "\n", ", ")
+		state := []rune(strings.Join(strings.Fields(strings.ReplaceAll(strings.TrimSuffix(tree(d.State), "\n"), "\n", ", ")), " "))
+		if len(state) > stateShown {
+			state = append(state[:stateShown], '…')
+		}
 		place, level := strings.TrimSpace(d.Bus+" "+d.Addr), "-"
 		if len(d.Pin) > 0 {
 			place = text(d.Pin)
@@ -159,7 +165,7 @@ func (a *app) printDevices(devices []simDevice) error {
 		if d.Level != nil {
 			level = strconv.Itoa(*d.Level)
 		}
-		rows = append(rows, []string{d.Name, d.Type, or(place, "-"), level, or(state, "-")})
+		rows = append(rows, []string{d.Name, d.Type, or(place, "-"), level, or(string(state), "-")})
 	}
 	return a.printTable("DEVICE TYPE PLACE LEVEL STATE", rows)
 }

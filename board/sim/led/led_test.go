@@ -1,0 +1,14 @@
+package led_test
+
+import (
+	"testing"
+
+	"github.com/pal-terminal/pal/board/sim/devicetest"
+	"github.com/pal-terminal/pal/board/sim/led"
+)
+
+func TestContract(t *testing.T) {
+	devicetest.Contract(t, devicetest.Spec{
+		New: led.New,
+	})
+}

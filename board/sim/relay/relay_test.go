@@ -1,0 +1,14 @@
+package relay_test
+
+import (
+	"testing"
+
+	"github.com/pal-terminal/pal/board/sim/devicetest"
+	"github.com/pal-terminal/pal/board/sim/relay"
+)
+
+func TestContract(t *testing.T) {
+	devicetest.Contract(t, devicetest.Spec{
+		New: relay.New,
+	})
+}

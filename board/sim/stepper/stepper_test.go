@@ -1,0 +1,14 @@
+package stepper_test
+
+import (
+	"testing"
+
+	"github.com/pal-terminal/pal/board/sim/devicetest"
+	"github.com/pal-terminal/pal/board/sim/stepper"
+)
+
+func TestContract(t *testing.T) {
+	devicetest.Contract(t, devicetest.Spec{
+		New: stepper.New,
+	})
+}
