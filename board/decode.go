@@ -131,21 +131,13 @@ func (dec *decoder) boardPy(n ast.Node, what string, open func(string) ([]byte, 
 
 func (dec *decoder) driver(n ast.Node, what string) {
 	kinds := []string{"sim", "linux", "serial"}
-	kind, spec := 0, DriverSpec{At: posOf(n)}
+	kind, real, seed, spec := 0, -1, -1, DriverSpec{At: posOf(n)}
 	dec.mapping(n, what, fields{
-		"kind": word(&dec.reader, &kind, kinds),
-		"chip": dec.text(&spec.Chip, limits.NameBytes),
-		"port": dec.text(&spec.Port, limits.BoardTextBytes),
-		"timing": func(n ast.Node, what string) {
-			i := -1
-			word(&dec.reader, &i, []string{"real"})(n, what)
-			spec.Real = i == 0
-		},
-		"seed": func(n ast.Node, what string) {
-			seed := 0
-			dec.integer(&seed, 0, 1<<30)(n, what)
-			spec.Seed = uint64(seed)
-		},
+		"kind":   word(&dec.reader, &kind, kinds),
+		"chip":   dec.text(&spec.Chip, limits.NameBytes),
+		"port":   dec.text(&spec.Port, limits.BoardTextBytes),
+		"timing": word(&dec.reader, &real, []string{"real"}),
+		"seed":   dec.integer(&seed, 0, 1<<30),
 	}, "kind")
 	spec.Kind = kinds[kind]
 	if spec.Chip != "" && spec.Kind != "linux" {
@@ -154,6 +146,10 @@ func (dec *decoder) driver(n ast.Node, what string) {
 	if spec.Port != "" && spec.Kind != "serial" {
 		dec.addf(spec.At, "port belongs to the serial driver")
 	}
+	if (real == 0 || seed >= 0) && spec.Kind != "sim" {
+		dec.addf(spec.At, "timing and seed belong to the sim driver")
+	}
+	spec.Real, spec.Seed = real == 0, uint64(max(0, seed))
 	dec.d.Driver = spec
 }
 
@@ -228,15 +224,15 @@ func (dec *decoder) device(n ast.Node, _ string) {
 
 // setting reads a scalar of a device as it was written.
 func (dec *decoder) setting(dev *Device, n ast.Node, what string) {
-	v, ok := n.(ast.ScalarNode)
-	if !ok || len(n.GetToken().Value) > limits.SimNameBytes {
+	_, scalar := n.(ast.ScalarNode)
+	if _, null := n.(*ast.NullNode); !scalar || null || len(n.GetToken().Value) > limits.SimNameBytes {
 		dec.addf(posOf(n), "%s must be a word or a number of at most %d bytes, not %s", what, limits.SimNameBytes, kindOf(n))
 		return
 	}
 	if dev.Values == nil {
 		dev.Values = map[string]string{}
 	}
-	dev.Values[what] = v.GetToken().Value
+	dev.Values[what] = n.GetToken().Value
 }
 
 // ref reads the name of a pin or bus, which may be a number.
