@@ -80,7 +80,7 @@ func newMachine(ctx context.Context, opts Options, ch *channel) (*machine, error
 		stdout: stream{id: hw.Stdout}, stderr: stream{id: hw.Stderr},
 	}
 	m.lastBeat = m.start
-	m.files = newTree(m.perform)
+	m.files = newTree(m.beside)
 	if err := m.files.addLibrary(); err != nil {
 		return nil, err
 	}

@@ -92,6 +92,17 @@ func (m *machine) settle() {
 	}
 }
 
+// beside makes a call in whose place nothing else may be raised, since the engine makes an error of its own from the answer. What
+// posted calls came to waits for the next jump.
+func (m *machine) beside(c hw.Call) *hw.Reply {
+	m.settle()
+	owed := m.posting.owed
+	m.posting.owed = nil
+	r := m.perform(c)
+	m.posting.owed = owed
+	return r
+}
+
 // overdue takes the failure that is still to be raised, nil for none.
 func (m *machine) overdue() *hw.Reply {
 	r := m.posting.owed

@@ -18,6 +18,8 @@ import (
 func postable(refuse bool) func(hw.Call) hw.Reply {
 	return func(c hw.Call) hw.Reply {
 		switch c.Op { //nolint:exhaustive // the others are answered as usual
+		case hw.OpFile:
+			return hw.Reply{Errno: 2, Text: "no such file"}
 		case hw.OpPinOpen:
 			return hw.Reply{Value: 3, Extra: hw.PostAllowed}
 		case hw.OpPinMode, hw.OpPinWrite, hw.OpPinToggle:
@@ -133,6 +135,7 @@ func TestPostedRefusal(t *testing.T) {
 		{"generator", "def f():\n p.on()\n while True: yield 1\ntry:\n for _ in f(): pass" + catch, "", "told 13\n"},
 		{"scheduled", "import micropython\nmicropython.schedule(lambda _: p.on(), 0)\ntry:\n while True: pass" + catch, "", "told 13\n"},
 		{"sleeping-handler", "import micropython\nmicropython.schedule(lambda _: (p.on(), time.sleep_ms(5)), 0)\ntry:\n while True: pass" + catch, "", "told 13\n"},
+		{"file", "import os\ntry:\n p.on()\n try: os.stat('/flash/a')\n except OSError as e: n = e.errno\n while True: pass" + catch + "\nprint(n)", "", "told 13\n2\n"},
 		{"healed", "try:\n p.on(); p.value()\nexcept OSError: p.off()", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
