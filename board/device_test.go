@@ -51,7 +51,7 @@ func TestDeviceProblems(t *testing.T) {
 		"{type: x, pins: [1, 2]}":                               "7:21: pins must be a mapping",
 		"{type: x, pin: 1, list: [1]}":                          "7:29: list must be a word or a number",
 		"{type: x, pin: 1, map: {a: 1}}":                        "7:28: map must be a word or a number",
-		"{type: x, pin: 1, none: }":                             "7:27: none must be a word or a number",
+		"{type: x, pin: 1, none: }":                             "7:28: none must be a word or a number",
 		"{type: x, pin: 1, y: 1, y: 2}":                         `7:29: device: key "y" stands twice`,
 		"{type: x, pin: 1, y: " + strings.Repeat("z", 65) + "}": "7:26: y must be a word or a number of at most 64 bytes",
 	} {
