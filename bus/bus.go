@@ -128,7 +128,7 @@ func (g *Gate) Call(ctx context.Context, c pin.Caller, call hw.Call) (hw.Reply, 
 	if g.over() {
 		return r, nil, shutting("")
 	}
-	switch call.Op { //nolint:exhaustive // the others are not for the gate
+	switch call.Op {
 	case hw.OpPWM:
 		e, err := g.t.PWM(c, h, call.A, call.B, call.C)
 		if err != nil {

@@ -141,7 +141,7 @@ func TestEncoder(t *testing.T) {
 // plain is a driver without timed protocols: the pulse is measured by the times of edges.
 func plain(t *testing.T) *rig {
 	r := newRig(t, testBoard, true)
-	r.Gate.timed = nil
+	r.timed = nil
 	return r
 }
 

@@ -25,7 +25,7 @@ func (g *Gate) protocol(ctx context.Context, c pin.Caller, h pin.Handle, call hw
 	var want board.Caps
 	var do func(ctx context.Context) answer
 	var err error
-	switch call.Op { //nolint:exhaustive // the caller sends these three
+	switch call.Op {
 	case hw.OpBitstream:
 		want = board.CapBitstream
 		do, within, err = g.bitstream(h, call.Data)

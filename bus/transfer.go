@@ -148,7 +148,7 @@ func (g *Gate) uart(ctx context.Context, c pin.Caller, call hw.Call) (hw.Reply, 
 		return hw.Reply{}, bad(b.name, "at most %d bytes at a time", limits.BusBytes)
 	}
 	j := job{within: limits.DriveTimeout}
-	switch call.Op { //nolint:exhaustive // the caller sends these three
+	switch call.Op {
 	case hw.OpUARTWrite:
 		p := g.own(call.Data)
 		j.drive = true

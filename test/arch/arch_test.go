@@ -25,15 +25,15 @@ const (
 	fileLines     = 500
 	functionLines = 60
 	packageLines  = 2_500
-	guardLines    = 8_000
+	guardLines    = 8_500
 	pageLines     = 300
 )
 
 // guard lists the packages that one person must be able to review in a day.
 var guard = []string{"limits", "protocol", "hw", "board", "pin", "core", "vm", "vm/frame"}
 
-// own are the budgets of packages that are reviewed with the guard and counted apart: they move no output.
-var own = map[string]int{"identity": 700, "events": 250, "answers": 200}
+// own are the budgets of packages that are reviewed with the guard and counted apart: they move no output but through pin.
+var own = map[string]int{"bus": 1_500, "identity": 700, "events": 250, "answers": 200}
 
 // row is one line of the import table.
 type row struct {
