@@ -25,8 +25,8 @@ func TestCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(programs) < 150 {
-		t.Fatalf("got %d programs, want at least 150", len(programs))
+	if len(programs) < 230 {
+		t.Fatalf("got %d programs, want at least 230", len(programs))
 	}
 	pal := palbin.Build(t)
 	state := start(t, pal)

@@ -1,0 +1,52 @@
+# Expressions, each with its value or the class of the exception.
+import re
+
+CASES = r'''
+re.match("a", "abc").group(0)
+re.match("b", "abc")
+re.search("x", "abc")
+re.match("(a)(b)", "abc").group(1)
+re.match("a|b", "b").group(0)
+re.match("[a-c]+", "abcd").group(0)
+re.match("[^a-c]+", "xyzabc").group(0)
+re.match(r"\d+", "123abc").group(0)
+re.match(r"\w+", "ab_1 c").group(0)
+re.match(r"\s*", "  a").group(0)
+re.match(r"\D+", "ab1").group(0)
+re.match(r"\S+", "ab c").group(0)
+re.match(r"\W+", "  a").group(0)
+re.match("a*", "aaab").group(0)
+re.match("a+", "b")
+re.match("a?b", "b").group(0)
+re.match("a*?b", "aab").group(0)
+re.match("a+?", "aaa").group(0)
+re.match("(ab)+", "ababa").group(0)
+re.match("^a$", "a").group(0)
+re.match("^a$", "ab")
+re.search("b$", "ab").group(0)
+re.match("a.c", "abc").group(0)
+re.match(r"\.", ".").group(0)
+re.match(r"\(", "(").group(0)
+re.match("", "abc").group(0)
+re.compile("a(b)").match("ab").group(1)
+re.compile("b").search("abc").group(0)
+re.compile(",").split("a,b,c")
+re.compile(",").split("a,b,c", 1)
+re.compile(" +").split("a  b c")
+re.sub("a", "b", "aca")
+re.sub("a", "b", "aaa", 2)
+re.sub("(a)(b)", r"\2\1", "abab")
+re.sub("[0-9]+", lambda m: str(int(m.group(0)) + 1), "a1b9")
+re.compile("x").sub("y", "axbx")
+re.match("(a)", "a").group(2)
+re.match(b"a", b"abc").group(0)
+re.match("[a-z0-9_]+@[a-z]+", "me_1@host.x").group(0)
+re.match("[.]", ".").group(0)
+re.match("[a\\]]+", "a]a").group(0)
+'''
+
+for case in CASES.strip().split("\n"):
+    try:
+        print(case, "->", repr(eval(case)))
+    except Exception as e:
+        print(case, "->", type(e).__name__)
