@@ -22,7 +22,7 @@ async def main():
     loop.set_exception_handler(handler)
     print(loop.get_exception_handler() is handler)
     asyncio.create_task(fails("nobody asks"))
-    await asyncio.sleep_ms(2)
+    await asyncio.sleep_ms(100)
     t = asyncio.create_task(fails("asked"))
     try:
         await t
@@ -35,7 +35,7 @@ async def main():
     except ValueError as e:
         print("asked for", e)
     t = asyncio.create_task(fails("asked too late"))
-    await asyncio.sleep_ms(5)
+    await asyncio.sleep_ms(100)
     try:
         await t
     except ValueError as e:
