@@ -222,12 +222,10 @@ func (p *process) send(rec any) error {
 		return errLost
 	}
 	if err := p.c.write(buf); err != nil {
-		var bad violation
-		switch {
-		case errors.Is(err, errWriteTimeout):
-			p.kill(hw.RungKill, err.Error())
-		case errors.As(err, &bad):
+		if bad := new(violation); errors.As(err, bad) {
 			p.kill(hw.RungNone, err.Error())
+		} else if errors.Is(err, errWriteTimeout) {
+			p.kill(hw.RungKill, err.Error())
 		}
 		return errLost // any other error is the channel's end, whose cause the reader finds out
 	}

@@ -32,19 +32,19 @@ func makeShared() ([]byte, *os.File) {
 		return nil, nil
 	}
 	file := os.NewFile(uintptr(fd), "memory")
-	err = unix.Ftruncate(fd, frame.SharedBytes)
+	const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
+	if err = unix.Ftruncate(fd, frame.SharedBytes); err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
+	}
 	if err == nil {
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
+		// All pages now: one that cannot be had later would be a bus error too.
+		mem, err := unix.Mmap(fd, 0, frame.SharedBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+		if err == nil {
+			return mem, file
+		}
 	}
-	var mem []byte
-	if err == nil { // all pages now: one that cannot be had later would be a bus error too
-		mem, err = unix.Mmap(fd, 0, frame.SharedBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
-	}
-	if err != nil {
-		_ = file.Close() // nothing was kept in it
-		return nil, nil
-	}
-	return mem, file
+	_ = file.Close() // nothing was kept in it
+	return nil, nil
 }
 
 func unmap(mem []byte) error {
