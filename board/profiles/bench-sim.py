@@ -1,6 +1,6 @@
 """What this board offers. Everything public here is known to programs by name."""
 
-from machine import ADC, Pin
+from machine import ADC, I2C, Pin
 
 LED = Pin("LED", Pin.OUT)
 LED_B = Pin("LED_B", Pin.OUT)
@@ -10,24 +10,9 @@ relay_power = Pin("RELAY_POWER", Pin.OUT)
 RELAY_POWER = relay_power
 BUTTON = Pin("BUTTON", Pin.IN, Pin.PULL_UP)
 TEMP_ADC = ADC(Pin("TEMP_ADC"))
+i2c = I2C(0)
 
 _RELAYS = {1: RELAY_1, 2: RELAY_2}
-
-
-class _LateI2C:
-    """I2C 0, opened when it is first used.
-
-    board.py must load also where the engine has no I2C yet: a bus opened up here would take every function below down
-    with it. So the attempt, and its OSError, come at the first use.
-    """
-
-    def __getattr__(self, name):
-        from machine import I2C
-
-        return getattr(I2C(0), name)
-
-
-i2c = _LateI2C()
 
 
 def _relay(n):
