@@ -19,6 +19,7 @@ package devicetest
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -56,7 +57,7 @@ func (w *World) At(t time.Time, f func()) (stop func()) {
 	w.seq++
 	tm := &timer{at: t, seq: w.seq, f: f}
 	w.timers = append(w.timers, tm)
-	return func() { tm.f = nil }
+	return func() { w.timers = slices.DeleteFunc(w.timers, func(other *timer) bool { return other == tm }) }
 }
 
 // Advance moves the clock and calls what falls due on the way, in order.
@@ -81,9 +82,7 @@ func (w *World) Advance(d time.Duration) {
 		if tm.at.After(w.now) {
 			w.now = tm.at
 		}
-		if tm.f != nil {
-			tm.f()
-		}
+		tm.f()
 	}
 }
 
