@@ -211,10 +211,7 @@ func (b *bus) settle(ctx context.Context, err error) error {
 		return fmt.Errorf("%s: given up: %w", b.name, context.Canceled)
 	}
 	b.well()
-	if err != nil {
-		return fmt.Errorf("%s: %w", b.name, err)
-	}
-	return nil
+	return err // as the driver words it: it names the bus and the address
 }
 
 // recover frees the bus of a device that was left in the middle of something.

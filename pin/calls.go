@@ -52,15 +52,23 @@ func (t *Table) mayConfigure(c Caller, p *pin, m hw.Mode, out bool, pull hw.Pull
 	if err := t.mayTouch(c, p, drives); err != nil {
 		return err
 	}
-	if p.watched {
-		r := refusal(p, eacces, codeDenied, RuleGuardPin, "a rule of this board watches %s: its direction and bias are fixed", p.name())
-		r.Holder = "guard"
-		return r
+	if err := fixed(p); err != nil {
+		return err
 	}
 	if against && (out || p.b.HasRules()) {
 		return refusal(p, eacces, codeDenied, RuleBias, "%s is an output: a bias against its safe level could switch it on past its rules", p.name())
 	}
 	return t.can(p, modeCaps[m].caps, modeCaps[m].doing)
+}
+
+// fixed refuses to make anything else of an input that a rule watches.
+func fixed(p *pin) error {
+	if !p.watched {
+		return nil
+	}
+	r := refusal(p, eacces, codeDenied, RuleGuardPin, "a rule of this board watches %s: its direction and bias are fixed", p.name())
+	r.Holder = "guard"
+	return r
 }
 
 // Read returns the level on the line. It never configures anything.

@@ -67,6 +67,8 @@ func (t *Table) take(p *pin, r *request) error {
 		return heldRefusal(p)
 	case p.fault != "":
 		return refusal(p, eio, codeUnavailable, RuleFault, "%s is out of service until a person clears it: %s", p.name(), p.fault)
+	case !r.hold.Input && p.watched:
+		return fixed(p)
 	case !r.hold.Input && p.b.Output() && p.b.HasRules():
 		return refusal(p, eacces, codeDenied, RuleCapability, "%s has rules that %s would not keep", p.name(), r.hold.Name)
 	case p.energised || r.hold.Input && p.level >= 0:

@@ -24,6 +24,8 @@ pins:
   - {id: 8, name: STRIP, owner: agent, can: [in, out, bitstream], safe: low, max_on: 100ms}
   - {id: 9, name: BARE, owner: agent, can: [in, bitstream]}
   - {id: 10, name: OTHER, owner: agent, can: [in, out], safe: low}
+  - {id: 11, name: GATE, owner: agent, can: [in, uart]}
+  - {id: 12, name: FAN, owner: agent, can: [out], safe: low, requires: GATE}
 devices:
   - {type: adc, pin: TEMP, value: 100}
 `
@@ -141,6 +143,7 @@ func TestHoldRefused(t *testing.T) {
 			r.set("RIGHT", 1)
 			for name, rule := range map[string]string{
 				"BOOT": RuleSystemPin, "DOOR": RuleGuardPin, "LEFT": RuleCapability, "SLOW": RuleCapability, "RIGHT": RuleCapability,
+				"GATE": RuleGuardPin,
 			} {
 				refused(t, hold(agent, bus, "OTHER", name), rule)
 			}
