@@ -127,14 +127,14 @@ async def main():
     print(await reader.readexactly(5))
     await task
     b = bytearray(4)
-    writer.write(b"xy")
+    writer.write("xé")
     await writer.drain()
     print(await reader.readinto(b), b)
     try: await asyncio.wait_for_ms(reader.read(1), 20)
     except asyncio.TimeoutError: print("silent")
     s.data = b"z"
     print(await reader.read(10))
-asyncio.run(main())`, "b'hello\\n'\nb'world'\n2 bytearray(b'xy\\x00\\x00')\nsilent\nb'z'\n"},
+asyncio.run(main())`, "b'hello\\n'\nb'world'\n3 bytearray(b'x\\xc3\\xa9\\x00')\nsilent\nb'z'\n"},
 		{"poll", loopback + `
 import sys
 p = select.poll()

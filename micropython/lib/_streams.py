@@ -65,6 +65,8 @@ class Stream:
 
     def write(self, buf):
         # At once when nothing waits; drain() writes the rest.
+        if isinstance(buf, str):
+            buf = buf.encode()
         if not self.out_buf:
             n = self.s.write(buf)
             if n == len(buf):
