@@ -71,6 +71,7 @@ var answers = map[string]func() protocol.Answer{
 	protocol.AnswerToken:    func() protocol.Answer { return new(protocol.Tokens) },
 	protocol.AnswerSim:      func() protocol.Answer { return new(protocol.SimAnswer) },
 	protocol.AnswerConn:     func() protocol.Answer { return new(protocol.Conns) },
+	protocol.AnswerFS:       func() protocol.Answer { return new(protocol.FSAnswer) },
 	protocol.AnswerBoard:    func() protocol.Answer { return new(protocol.BoardAnswer) },
 }
 

@@ -220,7 +220,7 @@ func fill(v reflect.Value, n *int64) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(-*n)
-	case reflect.Uint32, reflect.Uint64:
+	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
 		v.SetUint(uint64(*n))
 	case reflect.Float64:
 		v.SetFloat(float64(*n) + 0.5)

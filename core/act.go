@@ -63,6 +63,8 @@ func (c *Core) try(k *conn, w *who, req *protocol.Request) (protocol.Answer, err
 		return ack, c.interrupt(k, w, body.Target)
 	case *protocol.Reset:
 		return ack, c.resetSession(w, body.Session)
+	case *protocol.Watch:
+		return ack, k.watch(w, req.Type, body)
 	case *protocol.Token:
 		return c.token(req.ID, body)
 	case *protocol.Sim:

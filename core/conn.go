@@ -18,6 +18,7 @@ import (
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/watch"
 )
 
 // Link carries the messages of one connection. Read and Write are each called by one goroutine at a time, Close from
@@ -160,6 +161,8 @@ type conn struct {
 	out   chan outgoing
 	spare chan struct{} // one for each message in out that is no result of a job
 
+	watches *watch.Set // made with the first; owned by the read loop
+
 	revoked  atomic.Bool // its token has ended
 	requests atomic.Uint64
 	waiting  int      // owned by the admission goroutine
@@ -234,6 +237,8 @@ func (k *conn) writeLoop(ctx context.Context) {
 	defer stop()
 	defer context.AfterFunc(k.ctx, func() { time.AfterFunc(limits.ConnCloseTimeout, stop) })()
 	log := k.core.cfg.Events.Reader(events.Nothing, nil)
+	log.Owner = k.id
+	log.Start()
 	defer func() { log.Stop() }()
 	for k.ctx.Err() == nil {
 		select {
@@ -265,6 +270,7 @@ func (k *conn) write(ctx context.Context, m outgoing, log *events.Reader) *event
 		return log
 	}
 	log.Stop()
+	m.reader.Owner = k.id
 	m.reader.Start()
 	return m.reader
 }
@@ -357,6 +363,9 @@ func (c *Core) Serve(ctx context.Context, link Link, p Peer) error {
 	err := k.readLoop(ctx)
 	k.close("the client left")
 	k.endIn(0, "")
+	if k.watches != nil {
+		k.watches.Close()
+	}
 	c.slots.release(k)
 	c.gone(k.id)
 	c.post(func() { c.queue.departed(c, k) })

@@ -47,7 +47,14 @@ var everything = []struct{ scope, message string }{
 	{"admin", `{"id":"x","type":"conn","op":"ls"}`},
 	{"admin", `{"id":"x","type":"conn","op":"kick"}`},
 	{"admin", `{"id":"x","type":"conn","op":"kick","conn":999}`},
-	{"later", `{"id":"x","type":"tool","tool":"t"}`},
+	{"exec", `{"id":"x","type":"tool","tool":"t"}`},
+	{"read", `{"id":"x","type":"watch","pin":"BUTTON"}`},
+	{"read", `{"id":"x","type":"unwatch","pin":"BUTTON"}`},
+	{"read", `{"id":"x","type":"fs","op":"ls","path":"/"}`},
+	{"read", `{"id":"x","type":"fs","op":"df"}`},
+	{"exec", `{"id":"x","type":"fs","op":"rm","path":"/none"}`},
+	{"exec", `{"id":"x","type":"fs","op":"put","path":"/f","data_b64":""}`},
+	{"later", `{"id":"x","type":"lease"}`},
 }
 
 // answered sends a message and returns the code of its answer.
@@ -398,7 +405,7 @@ func TestRevokedMeanwhile(t *testing.T) {
 		check(t, r.identity.Revoke("temp"))
 		c.wantCut("revoked")
 		id := "2"
-		r.core.exec(k, w, &protocol.Request{ID: &id, Type: "exec"}, &protocol.Exec{Code: "detached", Detach: true})
+		r.core.exec(k, w, &protocol.Request{ID: &id, Type: "exec"}, &protocol.Exec{Code: "detached", Detach: true}, nil)
 		synctest.Wait()
 		r.press("BUTTON")
 		synctest.Wait()

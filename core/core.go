@@ -32,12 +32,14 @@ import (
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/bus"
 	"github.com/pal-terminal/pal/events"
+	"github.com/pal-terminal/pal/files"
 	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/toolset"
 )
 
 // Labels of the machines, as they stand in events, status and [pin.Caller].
@@ -74,7 +76,7 @@ type Core struct {
 
 	ctx     context.Context // ends when Close begins
 	cancel  context.CancelCauseFunc
-	workers sync.WaitGroup // runner and expireTokens
+	workers sync.WaitGroup // runner, expireTokens and keepFiles
 	closing sync.Once
 	quiet   chan struct{} // closed when nothing is left that needs admission
 	ended   chan struct{} // closed when admission has ended, last of all
@@ -85,6 +87,10 @@ type Core struct {
 	answers   *answers.Store
 	slots     slots // has its own lock
 	irqs      irqs  // has its own lock
+	tools     *toolset.Set
+	desk      *files.Desk
+	clerk     chan func() // changes of files, which may wait for the disk
+	watches   atomic.Int64
 
 	agent, board machine
 	functions    []byte // JSON list of the public functions of board.py's own machine; owned by the runner
@@ -124,7 +130,8 @@ func New(cfg Config) (*Core, error) {
 	}
 	c := &Core{
 		cfg: cfg, log: cfg.Log, bootID: hex.EncodeToString(id[:]), booted: time.Now(),
-		answers: answers.New(), quiet: make(chan struct{}), ended: make(chan struct{}),
+		answers: answers.New(), tools: toolset.New(cfg.Board.BoardPy), desk: files.New(cfg.Flash), clerk: make(chan func(), limits.FileRequests),
+		quiet: make(chan struct{}), ended: make(chan struct{}),
 		admission: make(chan func(), limits.AdmissionQueue), work: make(chan func(), 1),
 		agent: machine{vm: cfg.Agent, label: MachineAgent}, board: machine{vm: cfg.BoardVM, label: MachineBoard},
 	}
@@ -137,6 +144,7 @@ func New(cfg Config) (*Core, error) {
 	go c.loop() // until ended
 	c.workers.Go(c.runner)
 	c.workers.Go(c.expireTokens)
+	c.workers.Go(c.keepFiles)
 	cfg.Events.Emit("boot", map[string]any{
 		"boot_id": c.bootID, "cause": "start", "product": cfg.Product, "board": cfg.Board.Name,
 		"mode": cfg.Board.Mode.String(), "pins": c.pinStates(),

@@ -51,7 +51,7 @@ func (c *Core) status(id *string) protocol.Status {
 func (c *Core) describe(id *string) protocol.Describe {
 	d := protocol.Describe{
 		Header: protocol.NewHeader(id, "describe"), Terminal: c.cfg.Terminal, Product: c.cfg.Product, Board: c.cfg.Board.Name,
-		Mode: c.cfg.Board.Mode.String(), Guard: guardKind, Pins: c.pinStates(), Functions: []protocol.FuncInfo{}, Limits: c.limits(),
+		Mode: c.cfg.Board.Mode.String(), Guard: guardKind, Pins: c.pinStates(), Functions: []protocol.FuncInfo{}, Tools: c.tools.List(), Limits: c.limits(),
 		Versions: []string{protocol.Version},
 		Notes: []string{
 			"PAL is not a certified safety function; it complements hard-wired stops.",

@@ -32,6 +32,10 @@ var rules = map[string]rule{
 	protocol.TypeSubscribe:   {scope: identity.Read},
 	protocol.TypeUnsubscribe: {scope: identity.Read},
 	protocol.TypeExec:        {scope: identity.Exec},
+	protocol.TypeTool:        {scope: identity.Exec},
+	protocol.TypeWatch:       {scope: identity.Read},
+	protocol.TypeUnwatch:     {scope: identity.Read},
+	protocol.TypeFS:          {scope: identity.Read}, // exec to change something, below
 	protocol.TypeInterrupt:   {scope: identity.Exec},
 	protocol.TypeReset:       {scope: identity.Exec},
 	protocol.TypePinSet:      {scope: identity.Actuate},
@@ -63,7 +67,13 @@ func (c *Core) handle(k *conn, message []byte) {
 	}
 	switch body := req.Body.(type) {
 	case *protocol.Exec:
-		c.exec(k, w, req, body)
+		c.exec(k, w, req, body, nil)
+		return
+	case *protocol.Tool:
+		c.tool(k, w, req, body)
+		return
+	case *protocol.FS:
+		c.fs(k, w, req, body)
 		return
 	case *protocol.Unavailable:
 		k.answer(protocol.Refuse(req.ID, &protocol.Error{Code: protocol.CodeUnavailable, Message: req.Type + " is part of the protocol and comes with a later version"}))
@@ -94,6 +104,9 @@ func (c *Core) allowed(k *conn, w *who, req *protocol.Request) error {
 	typ := req.Type
 	needs, known := rules[typ]
 	_, later := req.Body.(*protocol.Unavailable)
+	if f, ok := req.Body.(*protocol.FS); ok && f.Changes() {
+		needs.scope = identity.Exec
+	}
 	switch {
 	case w == nil:
 		return &protocol.Error{Code: protocol.CodeUnauthorized, Message: "send hello with a token first, or connect with `Authorization: Bearer TOKEN`"}

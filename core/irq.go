@@ -10,6 +10,7 @@ import (
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
+	"github.com/pal-terminal/pal/toolset"
 )
 
 // armKey says what an interrupt is about: a pin, a timer of the program, a bus. Each has one handler, as a board has one
@@ -54,6 +55,7 @@ func (q *irqs) forget(match func(*registration) bool) {
 // forget closes and disarms what callers have that are gone.
 func (c *Core) forget(match func(pin.Caller) bool) {
 	c.irqs.forget(func(r *registration) bool { return match(r.caller) })
+	c.tools.Drop(func(o toolset.Owner) bool { return match(pin.Caller{Name: o.Actor, Machine: MachineAgent}) })
 	c.cfg.Bus.Forget(match)
 }
 
@@ -62,9 +64,10 @@ func (c *Core) forgetActor(name string) {
 	c.forget(func(o pin.Caller) bool { return o.Name == name })
 }
 
-// forgetSessions disarms what code of namespaces armed that are gone.
+// forgetSessions drops what code of namespaces armed and offered that are gone.
 func (c *Core) forgetSessions(keys []string) {
 	c.irqs.forget(func(r *registration) bool { return slices.Contains(keys, r.session) })
+	c.tools.Drop(func(o toolset.Owner) bool { return slices.Contains(keys, o.Key) })
 }
 
 // arm starts, changes or ends an interrupt for the code behind s. Only the runner comes here.

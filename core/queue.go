@@ -18,6 +18,7 @@ type job struct {
 	who      *who
 	req      *protocol.Request
 	exec     *protocol.Exec
+	call     *hw.Job        // of a tool, instead of code
 	entry    *answers.Entry // nil without an id
 	trace    string
 	run      uint64
@@ -44,8 +45,26 @@ type queue struct {
 	forget   []string // namespaces that the next exec drops from the machine
 }
 
+// mainSession is the session of an actor that names none.
+const mainSession = "main"
+
+// tool calls a function by name: by the same way as an exec, once its arguments are known to fit.
+func (c *Core) tool(k *conn, w *who, req *protocol.Request, t *protocol.Tool) {
+	session := t.Session
+	if session == "" {
+		session = mainSession
+	}
+	key, args, err := c.tools.Find(w.actor.Name, session, t.Tool, t.Args)
+	if err != nil {
+		k.answer(protocol.Refuse(req.ID, err))
+		return
+	}
+	body := &protocol.Exec{Session: session, TimeoutMS: t.TimeoutMS, TTLMS: t.TTLMS, ApprovalID: t.ApprovalID}
+	c.exec(k, w, req, body, &hw.Job{Kind: hw.JobFunc, Session: key, Func: t.Tool, Args: args})
+}
+
 // exec admits one exec request or refuses it. It runs in the read loop; the decision falls in the admission goroutine.
-func (c *Core) exec(k *conn, w *who, req *protocol.Request, body *protocol.Exec) {
+func (c *Core) exec(k *conn, w *who, req *protocol.Request, body *protocol.Exec, call *hw.Job) {
 	timeout, err := c.checkExec(body)
 	if err != nil {
 		k.answer(protocol.Refuse(req.ID, err))
@@ -56,12 +75,12 @@ func (c *Core) exec(k *conn, w *who, req *protocol.Request, body *protocol.Exec)
 		return
 	}
 	j := &job{
-		conn: k, who: w, req: req, exec: body, entry: entry, received: time.Now(), timeout: timeout, session: body.Session,
+		conn: k, who: w, req: req, exec: body, call: call, entry: entry, received: time.Now(), timeout: timeout, session: body.Session,
 		run: c.traces.Add(1),
 	}
 	j.trace = fmt.Sprintf("t_%s_%d", c.bootID[:8], j.run)
 	if j.session == "" {
-		j.session = "main"
+		j.session = mainSession
 	}
 	parent := k.ctx // what a client runs ends with its connection
 	if body.Detach {
@@ -132,7 +151,11 @@ func (q *queue) next(c *Core) {
 		if j == nil {
 			return
 		}
-		key, gone := q.sessions.use(c, j.who.actor.Name, j.session)
+		var key string
+		var gone []string
+		if j.call == nil || j.call.Session != "" { // a function of the board needs no names
+			key, gone = q.sessions.use(c, j.who.actor.Name, j.session)
+		}
 		now := min(len(q.forget), limits.SessionsDropped) // a job is one record, and the next one takes the rest
 		j.key, j.forget = key, append(gone, q.forget[:now]...)
 		q.running, q.forget, q.edgeTurn = j, q.forget[now:], true

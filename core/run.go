@@ -98,10 +98,15 @@ func (c *Core) runExec(j *job) {
 	ctx, done := context.WithTimeoutCause(j.ctx, j.timeout, errDeadline)
 	defer done()
 	s := newSink(c, j, start)
-	out := c.run(ctx, &c.agent, hw.Job{
-		Kind: hw.JobExec, Session: j.key, Drop: j.forget, Code: j.exec.Code, Single: echoes(j.exec), Eval: j.exec.Eval,
-		MaxOutput: s.limit,
-	}, s)
+	work := hw.Job{Kind: hw.JobExec, Session: j.key, Code: j.exec.Code, Single: echoes(j.exec), Eval: j.exec.Eval}
+	if j.call != nil {
+		work = *j.call
+	}
+	work.Drop, work.MaxOutput = j.forget, s.limit
+	out := c.run(ctx, &c.agent, work, s)
+	if j.call != nil && out.Exception != nil { // which a program would have printed
+		s.Output(hw.Stderr, []byte(out.Exception.Traceback))
+	}
 	switch {
 	case out.Died:
 		// The executor's notice does the same at the same moment, but the answer says that it is done. So that it is no matter

@@ -12,6 +12,7 @@ import (
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/toolset"
 )
 
 // POSIX error numbers of replies that are no refusal by the pin table.
@@ -94,6 +95,8 @@ func (s *sink) Call(ctx context.Context, call hw.Call) hw.Reply {
 		return s.c.cfg.Flash.Call(rightsOf(s.caller), call)
 	case hw.OpFlush: // the executor holds back what follows a posted call that failed, so there is nothing left to tell
 		return hw.Reply{}
+	case hw.OpTool:
+		return s.tool(call.Text)
 	case hw.OpEvent:
 		return s.event(call)
 	case hw.OpBoardCall:
@@ -143,6 +146,18 @@ func (s *sink) driven(e pin.Effect, err error) hw.Reply {
 	}
 	s.effect(e)
 	return hw.Reply{Value: int64(e.To)}
+}
+
+// tool offers a function of the running program as a tool of its session.
+func (s *sink) tool(name string) hw.Reply {
+	if s.job == nil || s.parent != nil {
+		return hw.Reply{Errno: errnoACCES, Text: "only a running program offers tools"}
+	}
+	err := s.c.tools.Offer(toolset.Owner{Actor: s.caller.Name, Session: s.job.session, Key: s.job.key}, name, []byte(s.job.exec.Code))
+	if err != nil {
+		return s.reply(0, &pin.Refusal{Errno: errnoACCES, Code: string(err.Code), Rule: err.Rule, Resource: cutName(name), Message: err.Message})
+	}
+	return hw.Reply{}
 }
 
 // bus hands a call to the guard of the buses.

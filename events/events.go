@@ -37,8 +37,15 @@ var grave = []string{"boot", "shutdown", "estop", "trip", "output_fault", "watch
 
 // lane is one ring. Its events count from 0.
 type lane struct {
-	ring []protocol.Event
+	ring []entry
 	n    uint64 // events so far
+}
+
+// entry is an event and whose it is.
+type entry struct {
+	protocol.Event
+	owner uint64
+	only  bool
 }
 
 // oldest is the count of the oldest event that the ring still holds.
@@ -49,13 +56,13 @@ func (l *lane) oldest() uint64 {
 	return 0
 }
 
-func (l *lane) at(count uint64) *protocol.Event { return &l.ring[count%uint64(len(l.ring))] }
+func (l *lane) at(count uint64) *entry { return &l.ring[count%uint64(len(l.ring))] }
 
 // New returns an empty ring.
 func New() *Ring {
 	return &Ring{
 		wakes: map[*Reader]struct{}{},
-		lanes: [2]lane{{ring: make([]protocol.Event, limits.EventRing)}, {ring: make([]protocol.Event, limits.GraveEvents)}},
+		lanes: [2]lane{{ring: make([]entry, limits.EventRing)}, {ring: make([]entry, limits.GraveEvents)}},
 	}
 }
 
@@ -63,7 +70,15 @@ func New() *Ring {
 func (e *Ring) Emit(name string, data any) { e.EmitAs(name, data, slices.Contains(grave, name)) }
 
 // EmitAs is Emit for an event whose kind alone does not say whether it is grave.
-func (e *Ring) EmitAs(name string, data any, grave bool) {
+func (e *Ring) EmitAs(name string, data any, grave bool) { e.emit(name, data, grave, 0, false) }
+
+// EmitFor is Emit for an event that the reader of an owner gets also without having asked for its name. With only, nobody else
+// gets it, and the owner only unless it asked for the name: the same was emitted for everybody already.
+func (e *Ring) EmitFor(owner uint64, only bool, name string, data any) {
+	e.emit(name, data, false, owner, only)
+}
+
+func (e *Ring) emit(name string, data any, grave bool, owner uint64, only bool) {
 	raw, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil || len(raw) == 0 || raw[0] != '{' {
 		raw = fmt.Appendf(nil, `{"error":%q}`, "event data could not be encoded")
@@ -76,10 +91,10 @@ func (e *Ring) EmitAs(name string, data any, grave bool) {
 	if grave {
 		l = &e.lanes[1]
 	}
-	*l.at(l.n) = protocol.Event{
+	*l.at(l.n) = entry{owner: owner, only: only, Event: protocol.Event{
 		Header: protocol.Header{Version: protocol.Version, ID: &id, Type: "event"},
 		Event:  name, Data: raw, TimestampMS: time.Now().UnixMilli(), Seq: e.last,
-	}
+	}}
 	l.n++
 	for r := range e.wakes {
 		wake(r)
@@ -130,6 +145,7 @@ func (e *Ring) Readers() int {
 type Reader struct {
 	events *Ring
 	names  map[string]bool // nil: all
+	Owner  uint64          // gets events that were emitted for it; set before the first Next
 	Seq    uint64          // of the newest event when the reader was made
 	at     [2]uint64       // for each lane, the count of the next event to look at
 	lost   uint64          // events lost since the last one that was returned
@@ -191,7 +207,7 @@ func (r *Reader) Next() (protocol.Event, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for {
-		var first *protocol.Event
+		var first *entry
 		from := 0
 		for i := range e.lanes {
 			l := &e.lanes[i]
@@ -210,8 +226,10 @@ func (r *Reader) Next() (protocol.Event, bool) {
 			return protocol.Event{}, false
 		}
 		r.at[from]++
-		if r.names == nil || r.names[first.Event] {
-			ev := *first
+		asked := r.names == nil || r.names[first.Event.Event]
+		own := first.owner != 0 && first.owner == r.Owner
+		if first.only && own && !asked || !first.only && (own || asked) {
+			ev := first.Event
 			ev.Dropped, r.lost = r.lost, 0
 			wake(r)
 			return ev, true

@@ -24,6 +24,12 @@ const (
 	Timers             = 32 // of the machine
 	TimerLeast         = time.Millisecond
 	TimerLongest       = 24 * time.Hour
+	SessionTools       = 16
+	Watches            = 16 // of a connection
+	WatchesTerminal    = 64
+	WatchRate          = 20 // events of one watch in a second
+	WatchSampling      = 50 * time.Millisecond
+	FileRequests       = 8
 )
 
 // Bounds on messages.

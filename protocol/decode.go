@@ -159,9 +159,14 @@ func typeWord(t reflect.Type) string {
 	if t == nil {
 		return "another value"
 	}
+	if t == reflect.TypeFor[[]byte]() {
+		return "base64 text"
+	}
 	switch t.Kind() {
 	case reflect.String:
 		return "a string"
+	case reflect.Float64:
+		return "a number"
 	case reflect.Bool:
 		return "a boolean"
 	case reflect.Int64:

@@ -91,8 +91,15 @@ func TestDecodeAccepts(t *testing.T) {
 		{"reset", `{"type":"reset","session":"s"}`, Request{Type: "reset", Body: &Reset{Session: "s"}}},
 		{"brief-is-register", `{"id":"r","brief":{"name":"x"},"code":"y"}`,
 			Request{ID: ptr("r"), Type: "register", Body: &Unavailable{}}},
-		{"later-type-with-fields", `{"type":"tool","tool":"t","args":{"a":[1]},"meta":{"k":1}}`,
-			Request{Type: "tool", Meta: []byte(`{"k":1}`), Body: &Unavailable{}}},
+		{"tool", `{"type":"tool","tool":"t","args":{"a":[1]},"session":"s"}`,
+			Request{Type: "tool", Body: &Tool{Tool: "t", Args: []byte(`{"a":[1]}`), Session: "s"}}},
+		{"watch-pin", `{"type":"watch","pin":5,"edge":"both"}`, Request{Type: "watch", Body: &Watch{Pin: ptr(PinName("5")), Edge: "both"}}},
+		{"watch-adc", `{"type":"watch","adc":"T","above":1,"below":-0.5,"hysteresis":0,"pin":null}`,
+			Request{Type: "watch", Body: &Watch{ADC: ptr(PinName("T")), Above: ptr(1.0), Below: ptr(-0.5), Hysteresis: ptr(0.0)}}},
+		{"fs-put", `{"type":"fs","op":"put","path":"/a","offset":3,"data_b64":"aGk=","sha256":"00"}`,
+			Request{Type: "fs", Body: &FS{Op: "put", Path: "/a", Offset: 3, Data: []byte("hi"), SHA256: "00"}}},
+		{"later-type-with-fields", `{"type":"lease","tool":"t","args":{"a":[1]},"meta":{"k":1}}`,
+			Request{Type: "lease", Meta: []byte(`{"k":1}`), Body: &Unavailable{}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -124,7 +131,7 @@ func TestDecodeKeepsNothingOfTheMessage(t *testing.T) {
 
 // A type of the protocol that the product has not yet is told apart from one that is unknown.
 func TestDecodeLaterTypes(t *testing.T) {
-	later := strings.Fields(`tool register cancel pause resume trigger task_result list watch unwatch lease lease_release fs
+	later := strings.Fields(`register cancel pause resume trigger task_result list lease lease_release
 		audit approval forward node trace policy device lua`)
 	for _, typ := range later {
 		req, err := Decode(fmt.Appendf(nil, `{"type":%q,"anything":[{"x":1}]}`, typ))

@@ -97,7 +97,7 @@ func tagged(typ reflect.Type) []string {
 var requestBodies = map[string]any{
 	TypeHello: Hello{}, TypeExec: Exec{}, TypeInterrupt: Target{}, TypeFetch: Target{}, TypeStatus: StatusQuery{}, TypePinRead: PinRead{},
 	TypePinSet: PinSet{}, TypeSubscribe: Subscribe{}, TypeStop: Stop{}, TypeEstopClear: EstopClear{}, TypeReset: Reset{}, TypeBoard: Board{},
-	TypeToken: Token{}, TypeConn: Conn{}, TypeSim: Sim{},
+	TypeToken: Token{}, TypeConn: Conn{}, TypeSim: Sim{}, TypeTool: Tool{}, TypeWatch: Watch{}, TypeUnwatch: Watch{}, TypeFS: FS{},
 }
 
 // Every type of request is in the document, those of the product in a row with all their fields.

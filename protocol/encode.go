@@ -27,6 +27,7 @@ const (
 	AnswerSim      = TypeSim
 	AnswerConn     = TypeConn
 	AnswerBoard    = TypeBoard
+	AnswerFS       = TypeFS
 )
 
 // Answer is a message of the terminal: every struct of this package that starts with a [Header].

@@ -40,6 +40,10 @@ const (
 	TypeBoard       = "board"
 	TypePing        = "ping"
 	TypeReset       = "reset"
+	TypeTool        = "tool"
+	TypeWatch       = "watch"
+	TypeUnwatch     = "unwatch"
+	TypeFS          = "fs"
 )
 
 // Request is one decoded message of a client.
@@ -335,11 +339,14 @@ type Status struct {
 	EventSeq    uint64         `json:"event_seq"`
 }
 
-// FuncInfo is one function of board.py.
+// FuncInfo is one function of board.py, or a tool.
 type FuncInfo struct {
 	Name      string `json:"name"`
 	Signature string `json:"signature"`
 	Doc       string `json:"doc,omitzero"`
+	MadeBy    string `json:"made_by,omitzero"` // tools: "board" or "agent"
+	Actor     string `json:"actor,omitzero"`   // tools of an agent: whose session it is
+	Session   string `json:"session,omitzero"`
 }
 
 // Describe answers describe: what an agent must know before it writes code.
@@ -352,6 +359,7 @@ type Describe struct {
 	Guard     string           `json:"guard"`
 	Pins      []PinState       `json:"pins"`
 	Functions []FuncInfo       `json:"functions"`
+	Tools     []FuncInfo       `json:"tools"`
 	Limits    map[string]int64 `json:"limits"`
 	Versions  []string         `json:"versions"`
 	Engine    string           `json:"engine,omitzero"`

@@ -37,12 +37,16 @@ var bodies = map[string]func(msg []byte, present fields) (jsontext.Value, any, e
 	TypeBoard:       decodeBody[Board],
 	TypePing:        decodeBare,
 	TypeReset:       decodeBody[Reset],
+	TypeTool:        decodeBody[Tool],
+	TypeWatch:       decodeBody[Watch],
+	TypeUnwatch:     decodeBody[Watch],
+	TypeFS:          decodeBody[FS],
 }
 
 // later are the types that belong to the protocol and not yet to the product.
 var later = []string{
-	"tool", typeRegister, "cancel", "pause", "resume", "trigger", "task_result", "list", "watch", "unwatch", "lease", "lease_release",
-	"fs", "audit", "approval", "forward", "node", "trace", "policy", "device", "lua",
+	typeRegister, "cancel", "pause", "resume", "trigger", "task_result", "list", "lease", "lease_release",
+	"audit", "approval", "forward", "node", "trace", "policy", "device", "lua",
 }
 
 func (h *Hello) check(fields) *Error {

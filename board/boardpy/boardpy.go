@@ -14,6 +14,8 @@ type Function struct {
 	Doc       string // docstring without its indentation
 	Line      int
 	Typed     bool // every parameter and the result have type hints
+	Tool      bool // it stands under @tool or @board.tool
+	Params    []Param
 }
 
 // Finding is something in board.py that agents would miss.
@@ -28,8 +30,14 @@ type Finding struct {
 func Functions(source []byte) []Function {
 	var list []Function
 	lines := logicalLines(string(source))
+	tool := false
 	for i, l := range lines {
+		if l.indent == 0 && strings.HasPrefix(l.text, "@") {
+			tool = tool || isTool(l.text[1:])
+			continue
+		}
 		f, body, ok := readDef(l)
+		f.Tool, tool = tool, false
 		if !ok || strings.HasPrefix(f.Name, "_") {
 			continue
 		}
@@ -165,6 +173,7 @@ func readDef(l logicalLine) (f Function, body string, ok bool) {
 	f = Function{Name: rest[:n], Line: l.line, Typed: strings.HasPrefix(result, "->")}
 	for _, param := range splitTop(inside, ',') {
 		f.Typed = f.Typed && typedParam(param)
+		f.addParam(param)
 	}
 	f.Signature = f.Name + "(" + oneLine(inside) + ")"
 	if result != "" {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 const sample = `"""Module text with def fake(): inside."""
@@ -47,16 +48,16 @@ def broken(
 
 func TestFunctions(t *testing.T) {
 	want := []Function{
-		{"good", `good(n: int, *, name: str = "a, b: c)", **kw: dict) -> list[int]`, "First line.\n\n    Indented more.\nLast.", 6, true},
-		{"later", "later(n: int, m: tuple[int, int] = (1, 2),) -> None", "raw text", 14, true},
-		{"untyped", "untyped(n, m=1)", "same line", 20, false},
-		{"no_result", "no_result(n: int)", "", 21, false},
-		{"star", "star(*args) -> None", "still the first statement", 22, false},
-		{"silent", "silent() -> int", "", 25, true},
-		{"joined", "joined(a: int, /, b: int) -> None", "x", 26, true},
-		{"decorated", "decorated(f = lambda x: x) -> None", "D.", 34, false},
+		{"good", `good(n: int, *, name: str = "a, b: c)", **kw: dict) -> list[int]`, "First line.\n\n    Indented more.\nLast.", 6, true, false, nil},
+		{"later", "later(n: int, m: tuple[int, int] = (1, 2),) -> None", "raw text", 14, true, false, nil},
+		{"untyped", "untyped(n, m=1)", "same line", 20, false, false, nil},
+		{"no_result", "no_result(n: int)", "", 21, false, false, nil},
+		{"star", "star(*args) -> None", "still the first statement", 22, false, false, nil},
+		{"silent", "silent() -> int", "", 25, true, false, nil},
+		{"joined", "joined(a: int, /, b: int) -> None", "x", 26, true, false, nil},
+		{"decorated", "decorated(f = lambda x: x) -> None", "D.", 34, false, true, nil},
 	}
-	if diff := cmp.Diff(want, Functions([]byte(sample))); diff != "" {
+	if diff := cmp.Diff(want, Functions([]byte(sample)), cmpopts.IgnoreFields(Function{}, "Params")); diff != "" {
 		t.Errorf("functions (-want +got):\n%s", diff)
 	}
 }

@@ -23,6 +23,12 @@ func running() []Bound {
 		count("Timers", limits.Timers, "timers", "a machine with more has lost count; each wakes the guard", "full, OSError in Python"),
 		span("TimerLeast", limits.TimerLeast, "MicroPython's finest timer; finer ones would keep the guard busy", "OSError in Python; one-shot timers wait this long"),
 		span("TimerLongest", limits.TimerLongest, "a machine seldom lives longer, and no arithmetic overflows", "OSError in Python"),
+		count("SessionTools", limits.SessionTools, "tools", "a model loses its way among more; their text is kept", "full, OSError in Python"),
+		count("Watches", limits.Watches, "watches", "each costs the connection events", "full"),
+		count("WatchesTerminal", limits.WatchesTerminal, "watches", "analogue ones are sampled by the guard", "full"),
+		count("WatchRate", limits.WatchRate, "events of one watch in a second", "a bouncing contact must not fill the ring", "counted in missed of the next"),
+		span("WatchSampling", limits.WatchSampling, "slow against a trip, quick for a person", "not a limit: the period of the look"),
+		count("FileRequests", limits.FileRequests, "requests", "changes of files wait for one disk, and never for each other's connections", "busy"),
 	}
 }
 

@@ -1,0 +1,56 @@
+package core
+
+import (
+	"github.com/pal-terminal/pal/answers"
+	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/watch"
+)
+
+// fs looks at files at once. Changes wait for a disk, and the read loop must hear a stop meanwhile: the clerk makes them.
+func (c *Core) fs(k *conn, w *who, req *protocol.Request, body *protocol.FS) {
+	do := func() protocol.Answer {
+		a, err := c.desk.Do(w.actor.Name+"\x00"+clientName(k, w), rightsOf(callerOf(w, k)), req.ID, body)
+		if err != nil {
+			return protocol.Refuse(req.ID, err)
+		}
+		return a
+	}
+	if !body.Changes() {
+		k.answer(do())
+		return
+	}
+	entry, proceed := c.remember(k, w, req)
+	if !proceed {
+		return
+	}
+	select {
+	case c.clerk <- func() { c.deliver(k, entry, answers.Write(do())) }:
+	default:
+		c.deliver(k, entry, answers.Write(protocol.Refuse(req.ID, &protocol.Error{Code: protocol.CodeBusy, Message: "enough changes of files are waiting already"})))
+	}
+}
+
+// keepFiles is the clerk: the goroutine that changes files for clients.
+func (c *Core) keepFiles() {
+	for {
+		select {
+		case f := <-c.clerk:
+			f()
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
+
+// watch begins or ends to tell a connection of a pin. Only its read loop comes here.
+func (k *conn) watch(w *who, typ string, body *protocol.Watch) error {
+	if k.watches == nil {
+		k.watches = watch.New(k.core.cfg.Table, k.core.cfg.Board, callerOf(w, k), &k.core.watches, func(event string, data map[string]any) {
+			k.core.cfg.Events.EmitFor(k.id, event == "pin_change", event, data) // the table tells everybody of pins
+		})
+	}
+	if typ == protocol.TypeUnwatch {
+		return k.watches.Remove(body)
+	}
+	return k.watches.Add(body)
+}
