@@ -131,12 +131,12 @@ func (dec *decoder) boardPy(n ast.Node, what string, open func(string) ([]byte, 
 
 func (dec *decoder) driver(n ast.Node, what string) {
 	kinds := []string{"sim", "linux", "serial"}
-	kind, real, seed, spec := 0, -1, -1, DriverSpec{At: posOf(n)}
+	kind, timing, seed, spec := 0, -1, -1, DriverSpec{At: posOf(n)}
 	dec.mapping(n, what, fields{
 		"kind":   word(&dec.reader, &kind, kinds),
 		"chip":   dec.text(&spec.Chip, limits.NameBytes),
 		"port":   dec.text(&spec.Port, limits.BoardTextBytes),
-		"timing": word(&dec.reader, &real, []string{"real"}),
+		"timing": word(&dec.reader, &timing, []string{"real"}),
 		"seed":   dec.integer(&seed, 0, 1<<30),
 	}, "kind")
 	spec.Kind = kinds[kind]
@@ -146,10 +146,10 @@ func (dec *decoder) driver(n ast.Node, what string) {
 	if spec.Port != "" && spec.Kind != "serial" {
 		dec.addf(spec.At, "port belongs to the serial driver")
 	}
-	if (real == 0 || seed >= 0) && spec.Kind != "sim" {
+	if (timing == 0 || seed >= 0) && spec.Kind != "sim" {
 		dec.addf(spec.At, "timing and seed belong to the sim driver")
 	}
-	spec.Real, spec.Seed = real == 0, uint64(max(0, seed))
+	spec.Real, spec.Seed = timing == 0, uint64(max(0, seed))
 	dec.d.Driver = spec
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/pal-terminal/pal/board/sim/device"
 	"github.com/pal-terminal/pal/board/sim/dht22"
 	"github.com/pal-terminal/pal/board/sim/ds18b20"
+	"github.com/pal-terminal/pal/board/sim/ds3231"
 	"github.com/pal-terminal/pal/board/sim/encoder"
 	"github.com/pal-terminal/pal/board/sim/flow"
 	"github.com/pal-terminal/pal/board/sim/hcsr04"
@@ -49,6 +50,7 @@ var kinds = map[string]kind{
 	"aht20":   {make: aht20.New, on: "i2c"},
 	"at24c32": {make: at24c32.New, on: "i2c"},
 	"bmp280":  {make: bmp280.New, on: "i2c"},
+	"ds3231":  {make: ds3231.New, on: "i2c", maybe: []string{"int"}},
 	"mpu6050": {make: mpu6050.New, on: "i2c", maybe: []string{"int"}},
 	"tmp16":   {make: tmp16.New, on: "i2c", maybe: []string{"alert"}, value: true},
 	"pcf8574": {make: pcf8574.New, on: "i2c", maybe: []string{"int"}},

@@ -114,9 +114,9 @@ func TestUART(t *testing.T) {
 // With real timing a byte of 8N1 takes ten bits each way.
 func TestUARTRealTiming(t *testing.T) {
 	inBubble(t, func(r rig) {
-		real := *r.d
-		real.Driver.Real = true
-		r.b.d = &real
+		timed := *r.d
+		timed.Driver.Real = true
+		r.b.d = &timed
 		i := r.withEcho(9600)
 		if _, err := r.b.UARTWrite(i, make([]byte, 96)); err != nil {
 			t.Fatal(err)
