@@ -19,6 +19,8 @@ import (
 	"github.com/pal-terminal/pal/board/sim/flow"
 	"github.com/pal-terminal/pal/board/sim/hcsr04"
 	"github.com/pal-terminal/pal/board/sim/led"
+	"github.com/pal-terminal/pal/board/sim/loopback"
+	"github.com/pal-terminal/pal/board/sim/modbus"
 	"github.com/pal-terminal/pal/board/sim/mpu6050"
 	"github.com/pal-terminal/pal/board/sim/pcf8574"
 	"github.com/pal-terminal/pal/board/sim/pir"
@@ -47,31 +49,33 @@ var one = []string{""}
 
 // kinds holds every type that a board file may name.
 var kinds = map[string]kind{
-	"aht20":   {make: aht20.New, on: "i2c"},
-	"at24c32": {make: at24c32.New, on: "i2c"},
-	"bmp280":  {make: bmp280.New, on: "i2c"},
-	"ds3231":  {make: ds3231.New, on: "i2c", maybe: []string{"int"}},
-	"mpu6050": {make: mpu6050.New, on: "i2c", maybe: []string{"int"}},
-	"tmp16":   {make: tmp16.New, on: "i2c", maybe: []string{"alert"}, value: true},
-	"pcf8574": {make: pcf8574.New, on: "i2c", maybe: []string{"int"}},
-	"sgp30":   {make: sgp30.New, on: "i2c"},
-	"bh1750":  {make: bh1750.New, on: "i2c", value: true},
-	"ssd1306": {make: ssd1306.New, on: "i2c"},
-	"w25q64":  {make: w25q64.New, on: "spi", roles: []string{"cs"}},
-	"adc":     {make: adc.New, roles: one, value: true},
-	"button":  {make: button.New, roles: one, plain: true},
-	"buzzer":  {make: buzzer.New, roles: one, plain: true},
-	"dht22":   {make: dht22.New, roles: one},
-	"ds18b20": {make: ds18b20.New, roles: one, shared: true},
-	"encoder": {make: encoder.New, roles: []string{"a", "b"}},
-	"flow":    {make: flow.New, roles: one},
-	"hcsr04":  {make: hcsr04.New, roles: []string{"trig", "echo"}},
-	"led":     {make: led.New, roles: one, plain: true},
-	"pir":     {make: pir.New, roles: one},
-	"relay":   {make: relay.New, roles: one, plain: true},
-	"servo":   {make: servo.New, roles: one, plain: true},
-	"stepper": {make: stepper.New, roles: []string{"in1", "in2", "in3", "in4"}},
-	"ws2812":  {make: ws2812.New, roles: one, plain: true},
+	"aht20":    {make: aht20.New, on: "i2c"},
+	"at24c32":  {make: at24c32.New, on: "i2c"},
+	"bmp280":   {make: bmp280.New, on: "i2c"},
+	"ds3231":   {make: ds3231.New, on: "i2c", maybe: []string{"int"}},
+	"mpu6050":  {make: mpu6050.New, on: "i2c", maybe: []string{"int"}},
+	"tmp16":    {make: tmp16.New, on: "i2c", maybe: []string{"alert"}, value: true},
+	"pcf8574":  {make: pcf8574.New, on: "i2c", maybe: []string{"int"}},
+	"sgp30":    {make: sgp30.New, on: "i2c"},
+	"bh1750":   {make: bh1750.New, on: "i2c", value: true},
+	"ssd1306":  {make: ssd1306.New, on: "i2c"},
+	"w25q64":   {make: w25q64.New, on: "spi", roles: []string{"cs"}},
+	"loopback": {make: loopback.New, on: "uart"},
+	"modbus":   {make: modbus.New, on: "uart"},
+	"adc":      {make: adc.New, roles: one, value: true},
+	"button":   {make: button.New, roles: one, plain: true},
+	"buzzer":   {make: buzzer.New, roles: one, plain: true},
+	"dht22":    {make: dht22.New, roles: one},
+	"ds18b20":  {make: ds18b20.New, roles: one, shared: true},
+	"encoder":  {make: encoder.New, roles: []string{"a", "b"}},
+	"flow":     {make: flow.New, roles: one},
+	"hcsr04":   {make: hcsr04.New, roles: []string{"trig", "echo"}},
+	"led":      {make: led.New, roles: one, plain: true},
+	"pir":      {make: pir.New, roles: one},
+	"relay":    {make: relay.New, roles: one, plain: true},
+	"servo":    {make: servo.New, roles: one, plain: true},
+	"stepper":  {make: stepper.New, roles: []string{"in1", "in2", "in3", "in4"}},
+	"ws2812":   {make: ws2812.New, roles: one, plain: true},
 }
 
 func kindNames() []string { return slices.Sorted(maps.Keys(kinds)) }
