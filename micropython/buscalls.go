@@ -47,14 +47,14 @@ var busFunctions = []hostFunction{
 	{name: "uart_read", args: 3, call: (*machine).uartRead},
 	{name: "uart_any", args: 1, call: func(m *machine, a []record) record { return m.simple(hw.OpUARTAny, a[0], 0, 0, 0) }},
 	{name: "uart_irq", args: 2, call: func(m *machine, a []record) record {
-		return m.armed(hw.SourceUART, a[0], m.simple(hw.OpUARTIRQ, a[0], a[1].number(), 0, 0))
+		return m.arm(hw.OpUARTIRQ, hw.SourceUART, a[0], a[1].number(), 0)
 	}},
 	{name: "count_open", args: 4, call: func(m *machine, a []record) record {
 		return m.named(hw.Call{Op: hw.OpCountOpen, A: a[1].number(), B: a[2].number(), C: a[3].number()}, a[0])
 	}},
 	{name: "count", args: 3, call: (*machine).count},
 	{name: "timer", args: 3, call: func(m *machine, a []record) record {
-		return m.armed(hw.SourceTimer, a[0], m.simple(hw.OpTimer, a[0], a[1].number(), a[2].number(), 0))
+		return m.arm(hw.OpTimer, hw.SourceTimer, a[0], a[1].number(), a[2].number())
 	}},
 	{name: "offer_tool", args: 1, call: func(m *machine, a []record) record { return m.named(hw.Call{Op: hw.OpTool}, a[0]) }},
 	{name: "network", args: 1, call: (*machine).network},
@@ -91,9 +91,11 @@ func (m *machine) named(c hw.Call, name record) record {
 	return m.result(m.perform(c))
 }
 
-// armed forgets what waits of a source that was armed anew or disarmed: it belongs to the arming before.
-func (m *machine) armed(s hw.Source, number, result record) record {
-	if result.kind != toNull {
+// arm arms a source (period or flag above 0) or disarms it. What waits of a disarmed source is forgotten: it belongs to the arming before.
+// Not so when it is armed: its first turn may come before the answer.
+func (m *machine) arm(op hw.Op, s hw.Source, number record, a, b int64) record {
+	result := m.simple(op, number, a, b, 0)
+	if a == 0 && result.kind != toNull {
 		m.edges.drop(edgeKey(s, uint16(number.number())))
 	}
 	return result
