@@ -1,16 +1,17 @@
-// Package aht20 simulates the humidity and temperature sensors AHT20 (ASAIR, product manual A1 of 2020) and, with the value part=aht10, AHT10.
+// Package aht20 simulates the humidity and temperature sensors AHT20 (ASAIR, product manual A1 of 2020) and, with the value part=aht10,
+// AHT10.
 //
 // # Model
 //
-// Commands (section 5.3, table 9): BE 08 00 initialises (AHT10: E1 08 00), AC 33 00 starts a measurement, BA resets softly. A read
-// gives the status byte and then the last measurement (figure "read data"): humidity and temperature of 20 bits each,
-// S = RH/100 · 2²⁰ and S = (T+50)/200 · 2²⁰ (section 6), and for the AHT20 the CRC-8 of those six bytes (section 5.4.4). 71, which manuals show
-// before status reads, is the read address and, written as a command, changes nothing. Status (table 10): bit 7 busy, bit 3 calibrated, bit 4
-// as the parts have it in their normal mode. A measurement takes 80 ms (AHT10: 75 ms) and shows the quantities of its end; meanwhile reads
-// give the busy bit and the measurement before. A soft reset takes 20 ms, in which the part does not answer.
+// Commands (section 5.3, table 9): BE 08 00 initialises (AHT10: E1 08 00), AC 33 00 starts a measurement, BA resets softly. A read gives
+// the status byte and then the last measurement (figure "read data"): humidity and temperature of 20 bits each, S = RH/100 · 2²⁰ and S =
+// (T+50)/200 · 2²⁰ (section 6), and for the AHT20 the CRC-8 of those six bytes (section 5.4.4). 71, which manuals show before status
+// reads, is the read address and, written as a command, changes nothing. Status (table 10): bit 7 busy, bit 3 calibrated, bit 4 as the
+// parts have it in their normal mode. A measurement takes 80 ms (AHT10: 75 ms) and shows the quantities of its end; meanwhile reads give
+// the busy bit and the measurement before. A soft reset takes 20 ms, in which the part does not answer.
 //
-// An AHT20 comes calibrated, an AHT10 has to be initialised after each power-up; the value calibrated says otherwise. What is not calibrated
-// measures zeros.
+// An AHT20 comes calibrated, an AHT10 has to be initialised after each power-up; the value calibrated says otherwise. What is not
+// calibrated measures zeros.
 //
 // # What it refuses
 //

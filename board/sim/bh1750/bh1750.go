@@ -4,14 +4,14 @@
 //
 // One byte written is one instruction (table "Instruction set architecture"); a read gives the data register, high byte first. A
 // measurement takes the typical time: 120 ms in the H modes, 16 ms in L, both by the measurement time register over 69 (section "Adjust
-// measurement result for influence of optical window"). Its result is lux · 1.2 · MTreg/69, twice that in H mode 2, and 4 lx is the smallest
-// step in L. Continuous modes measure again and again; one-time modes power down when they have measured. Until a measurement ends the
-// register keeps what it had; a reset (07) clears it, unless powered down. A measurement shows the light at its end.
+// measurement result for influence of optical window"). Its result is lux · 1.2 · MTreg/69, twice that in H mode 2, and 4 lx is the
+// smallest step in L. Continuous modes measure again and again; one-time modes power down when they have measured. Until a measurement
+// ends the register keeps what it had; a reset (07) clears it, unless powered down. A measurement shows the light at its end.
 //
 // # What it refuses
 //
-// It acknowledges and ignores undefined instructions, and takes measurement times outside 31 to 254 as the nearest of those. An instruction to measure also
-// powers up, as the real part does though its flow chart shows a power-on before it.
+// It acknowledges and ignores undefined instructions, and takes measurement times outside 31 to 254 as the nearest of those. An
+// instruction to measure also powers up, as the real part does though its flow chart shows a power-on before it.
 package bh1750
 
 import (

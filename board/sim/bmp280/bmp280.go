@@ -2,17 +2,19 @@
 //
 // # Model
 //
-// Registers are those of the memory map (section 4.2, table 18). A read goes up from the register that was named last; a write is pairs of register and value
-// (section 5.2.1). The calibration is the one of the data sheet's worked example (section 3.12, table 22), so that its raw values
-// 519,888 and 415,148 are 25.08 °C and 1,006.53 hPa; for what is around the sensor the raw values are found by searching the
-// compensation formulas of section 8.1 backwards. A measurement takes the typical time of section 3.8.1, 1 ms + 2 ms per
-// oversampling step of each quantity + 0.5 ms for pressure, and shows what is around at its end. Forced mode measures once and sleeps; normal mode
-// measures, stands by (table 11) and measures again. Resolution grows with oversampling from 16 to 20 bits and is 20 bits with the filter (sections
-// 3.3.1 and 3.3.2); the filter is the one of section 3.3.3. A skipped quantity reads 0x80000. A burst is of one measurement (section 3.9).
+// Registers are those of the memory map (section 4.2, table 18). A read goes up from the register that was named last; a write is pairs
+// of register and value (section 5.2.1). The calibration is the one of the data sheet's worked example (section 3.12, table 22), so that
+// its raw values 519,888 and 415,148 are 25.08 °C and 1,006.53 hPa; for what is around the sensor the raw values are found by searching
+// the compensation formulas of section 8.1 backwards. A measurement takes the typical time of section 3.8.1, 1 ms + 2 ms per oversampling
+// step of each quantity + 0.5 ms for pressure, and shows what is around at its end. Forced mode measures once and sleeps; normal mode
+// measures, stands by (table 11) and measures again. Resolution grows with oversampling from 16 to 20 bits and is 20 bits with the filter
+// (sections 3.3.1 and 3.3.2); the filter is the one of section 3.3.3. A skipped quantity reads 0x80000. A burst is of one measurement
+// (section 3.9).
 //
 // # What it refuses
 //
-// It acknowledges and ignores writes to other registers than ctrl_meas, config and reset. Not modelled: SPI, noise, the start-up time of 2 ms.
+// It acknowledges and ignores writes to other registers than ctrl_meas, config and reset. Not modelled: SPI, noise, the start-up time of
+// 2 ms.
 package bmp280
 
 import (

@@ -2,19 +2,22 @@
 //
 // # Model
 //
-// The nineteen registers of figure 1, with a pointer that wraps from 0x12 to 0. Time and date are kept as the registers have them, in BCD, with 12 or 24
-// hours, a weekday that counts for itself and the century bit, and advance with the bench's clock; a burst is of one moment (section "Clock and calendar").
-// Writing the seconds begins a whole second. Two alarms compare at each second (table 2) and set their flags, which a program can only clear; with INTCN and an
-// enable bit they pull INT, the device's line where the board gives it one. Temperature (10 bits, 0.25 °C) is converted at power-up, every 64 s, and when CONV is set, in 125 ms
-// of BSY. OSF tells that the oscillator has stopped.
+// The nineteen registers of figure 1, with a pointer that wraps from 0x12 to 0. Time and date are kept as the registers have them, in
+// BCD, with 12 or 24 hours, a weekday that counts for itself and the century bit, and advance with the bench's clock; a burst is of one
+// moment (section "Clock and calendar"). Writing the seconds begins a whole second. Two alarms compare at each second (table 2) and set
+// their flags, which a program can only clear; with INTCN and an enable bit they pull INT, the device's line where the board gives it
+// one. Temperature (10 bits, 0.25 °C) is converted at power-up, every 64 s, and when CONV is set, in 125 ms of BSY. OSF tells that the
+// oscillator has stopped.
 //
-// A battery keeps it going without power: Reset changes nothing but the pointer. A new device has the bench's time, in UTC, as if somebody had set it; with the
-// value battery=none it begins at each power-up as table "power-up" has it: 1 January 2000, a Sunday to it, OSF set.
+// A battery keeps it going without power: Reset changes nothing but the pointer. A new device has the bench's time, in UTC, as if
+// somebody had set it; with the value battery=none it begins at each power-up as table "power-up" has it: 1 January 2000, a Sunday to it,
+// OSF set.
 //
 // # What it refuses
 //
-// Writes to read-only bits change nothing. Values that are no date (31 February, BCD digits above 9) are kept as written and roll over to a real date at the next
-// second; the data sheet calls that undefined. Not modelled: the square wave and 32 kHz outputs, aging, and EOSC, which matters only on the battery.
+// Writes to read-only bits change nothing. Values that are no date (31 February, BCD digits above 9) are kept as written and roll over to
+// a real date at the next second; the data sheet calls that undefined. Not modelled: the square wave and 32 kHz outputs, aging, and EOSC,
+// which matters only on the battery.
 package ds3231
 
 import (
@@ -92,8 +95,8 @@ type State struct {
 	Faults      []string `json:"faults,omitempty"`
 }
 
-// New builds a clock. Value: battery ok or none. Settings: temperature (-40 to 85 °C), time (2026-01-15T12:00:00Z, years 2000 to 2199). Faults: stopped (the
-// oscillator), battery (the next power-up is as without one).
+// New builds a clock. Value: battery ok or none. Settings: temperature (-40 to 85 °C), time (2026-01-15T12:00:00Z, years 2000 to 2199).
+// Faults: stopped (the oscillator), battery (the next power-up is as without one).
 func New(w device.World, o device.Options) (device.Device, error) {
 	addr, err := setting.Address(o, 0x68)
 	if err != nil {

@@ -2,14 +2,16 @@
 //
 // # Model
 //
-// At each full second of the bench's clock, which is its UTC, it begins to send RMC, GGA and GSV, each with the checksum after "*", the exclusive or of what is
-// between "$" and "*"; a sentence arrives when its last character has. Coordinates are degrees and minutes with five decimals. Without a fix the fields of
-// position are empty, RMC says V and GGA quality 0. A fix comes 27 s after a power-up (NEO-6 data sheet, cold start); the first power-up of all is taken to be long
-// ago, unless the value cold is on. Satellites are invented from their number: the sky of a simulated bench has no orbits.
+// At each full second of the bench's clock, which is its UTC, it begins to send RMC, GGA and GSV, each with the checksum after "*", the
+// exclusive or of what is between "$" and "*"; a sentence arrives when its last character has. Coordinates are degrees and minutes with
+// five decimals. Without a fix the fields of position are empty, RMC says V and GGA quality 0. A fix comes 27 s after a power-up (NEO-6
+// data sheet, cold start); the first power-up of all is taken to be long ago, unless the value cold is on. Satellites are invented from
+// their number: the sky of a simulated bench has no orbits.
 //
 // # What it refuses
 //
-// It ignores what it is sent. Not modelled: UBX and configuration, other rates, the pulse per second, dilution that follows the satellites.
+// It ignores what it is sent. Not modelled: UBX and configuration, other rates, the pulse per second, dilution that follows the
+// satellites.
 package gps
 
 import (
@@ -44,7 +46,12 @@ const (
 )
 
 var quantities = [...]quantity{
-	lat: {"lat", -90, 90}, lon: {"lon", -180, 180}, altitude: {"altitude", -500, 20_000}, speed: {"speed", 0, 1000}, course: {"course", 0, 360}, satellites: {"satellites", 0, 16},
+	lat:        {"lat", -90, 90},
+	lon:        {"lon", -180, 180},
+	altitude:   {"altitude", -500, 20_000},
+	speed:      {"speed", 0, 1000},
+	course:     {"course", 0, 360},
+	satellites: {"satellites", 0, 16},
 }
 
 // Receiver is the device. It implements device.UART.
@@ -75,8 +82,9 @@ type State struct {
 	Faults     []string `json:"faults,omitempty"`
 }
 
-// New builds a receiver at the observatory of Greenwich. Value: cold on or off. Settings: lat, lon (degrees), altitude (m), speed (knots), course (degrees), satellites (0 to 16), fix
-// (on, off). Faults: crc (wrong checksums), nofix, stale (the same report again and again), mute.
+// New builds a receiver at the observatory of Greenwich. Value: cold on or off. Settings: lat, lon (degrees), altitude (m), speed
+// (knots), course (degrees), satellites (0 to 16), fix (on, off). Faults: crc (wrong checksums), nofix, stale (the same report again and
+// again), mute.
 func New(w device.World, o device.Options) (device.Device, error) {
 	r := &Receiver{
 		Faults: setting.NewFaults("crc", "nofix", "stale", "mute"), port: serial.Port{W: w, Rate: rate}, fix: true,

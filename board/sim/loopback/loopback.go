@@ -1,4 +1,5 @@
-// Package loopback simulates a wire from a UART's TX to its RX: what is sent comes back, at any rate. It models no part and takes no time of its own.
+// Package loopback simulates a wire from a UART's TX to its RX: what is sent comes back, at any rate. It models no part and takes no time
+// of its own.
 //
 // It refuses settings, having none.
 package loopback

@@ -2,15 +2,17 @@
 //
 // # Model
 //
-// Commands have nine bytes: FF, the sensor's number 1, the command, five parameters, and the two's complement of the sum of bytes 1 to 7 (section "Serial port"). 86 answers
-// with the concentration and, as sensors do though the manual leaves it open, the temperature plus 40. 79 switches the automatic baseline (A0 on, 00 off), 87 calibrates the zero
-// point, 88 the span, 99 sets the range, in its last four parameters: none of these answers. A concentration beyond the range reads as the range. Preheating takes three
-// minutes after power-up, in which the sensor gives 400 ppm. The first power-up of all is taken to be long ago, unless the value preheat is on.
+// Commands have nine bytes: FF, the sensor's number 1, the command, five parameters, and the two's complement of the sum of bytes 1 to 7
+// (section "Serial port"). 86 answers with the concentration and, as sensors do though the manual leaves it open, the temperature plus
+// 40. 79 switches the automatic baseline (A0 on, 00 off), 87 calibrates the zero point, 88 the span, 99 sets the range, in its last four
+// parameters: none of these answers. A concentration beyond the range reads as the range. Preheating takes three minutes after power-up,
+// in which the sensor gives 400 ppm. The first power-up of all is taken to be long ago, unless the value preheat is on.
 //
 // # What it refuses
 //
-// Frames with a wrong checksum or another sensor's number are dropped in silence; bytes up to the next FF are skipped. Not modelled: the PWM and analogue outputs, and
-// the hours that calibrations need; the zero point is what the air has when 87 comes, and 400 ppm from then on.
+// Frames with a wrong checksum or another sensor's number are dropped in silence; bytes up to the next FF are skipped. Not modelled: the
+// PWM and analogue outputs, and the hours that calibrations need; the zero point is what the air has when 87 comes, and 400 ppm from then
+// on.
 package mhz19
 
 import (
@@ -62,15 +64,17 @@ type State struct {
 	Faults      []string `json:"faults,omitempty"`
 }
 
-// New builds a sensor in air of 600 ppm or o.Value. Value: preheat on or off. Settings: co2 (0 to 10,000 ppm, also without a name), temperature (-40 to 85 °C, whole). Faults: crc
-// (wrong checksums), slow (answers after a second), stale (tells the last concentration again), saturated, mute.
+// New builds a sensor in air of 600 ppm or o.Value. Value: preheat on or off. Settings: co2 (0 to 10,000 ppm, also without a name),
+// temperature (-40 to 85 °C, whole). Faults: crc (wrong checksums), slow (answers after a second), stale (tells the last concentration
+// again), saturated, mute.
 func New(w device.World, o device.Options) (device.Device, error) {
 	co2, err := setting.Start(o, 0, most, 600)
 	if err != nil {
 		return nil, err
 	}
 	s := &Sensor{
-		Faults: setting.NewFaults("crc", "slow", "stale", "saturated", "mute"), port: serial.Port{W: w, Rate: rate}, co2: co2, temperature: 25, reach: 5000, baseline: true, last: clean,
+		Faults: setting.NewFaults("crc", "slow", "stale", "saturated", "mute"), port: serial.Port{W: w, Rate: rate},
+		co2: co2, temperature: 25, reach: 5000, baseline: true, last: clean,
 	}
 	if v, ok := o.Values["preheat"]; ok {
 		if s.powered, err = setting.Bool("preheat", v); err != nil {
@@ -191,6 +195,7 @@ func (s *Sensor) Set(key, value string) error {
 // State returns what to show.
 func (s *Sensor) State() any {
 	return State{
-		CO2: s.co2, Temperature: s.temperature, Range: s.reach, Baseline: s.baseline, Preheating: s.preheating(), Requests: s.requests, Discarded: s.discarded, Faults: s.Active(),
+		CO2: s.co2, Temperature: s.temperature, Range: s.reach, Baseline: s.baseline, Preheating: s.preheating(),
+		Requests: s.requests, Discarded: s.discarded, Faults: s.Active(),
 	}
 }

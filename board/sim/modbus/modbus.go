@@ -1,16 +1,19 @@
-// Package modbus simulates a slave of Modbus RTU at 9,600 bits a second, eight bits, one stop bit, after MODBUS Application Protocol V1.1b3 and MODBUS over Serial Line V1.02.
+// Package modbus simulates a slave of Modbus RTU at 9,600 bits a second, eight bits, one stop bit, after MODBUS Application Protocol
+// V1.1b3 and MODBUS over Serial Line V1.02.
 //
 // # Model
 //
-// A frame ends with a silence of 3.5 characters (serial line, section 2.5.1.1) and counts if its CRC-16 is right and its address is the slave's or 0, which all do and none
-// answers. Functions are 1 to 6, 15 and 16 (application, section 6), on four tables of as many entries as the value size says: coils and discrete inputs, holding and
-// input registers. Requests that cannot be done answer with the exception codes 1 (function), 3 (quantity or value) and 2 (address), tested in that order as its state diagrams have it. An answer
+// A frame ends with a silence of 3.5 characters (serial line, section 2.5.1.1) and counts if its CRC-16 is right and its address is the
+// slave's or 0, which all do and none answers. Functions are 1 to 6, 15 and 16 (application, section 6), on four tables of as many
+// entries as the value size says: coils and discrete inputs, holding and input registers. Requests that cannot be done answer with the
+// exception codes 1 (function), 3 (quantity or value) and 2 (address), tested in that order as its state diagrams have it. An answer
 // begins after the silence that ended the request and arrives as a whole.
 //
 // # What it refuses
 //
-// Frames of more than 256 bytes and frames with a wrong checksum are dropped in silence. The rule that 1.5 characters of silence inside a frame spoil it is not kept,
-// as most slaves do not keep it. Not modelled: the direction pin of RS-485, ASCII mode, the diagnostic functions.
+// Frames of more than 256 bytes and frames with a wrong checksum are dropped in silence. The rule that 1.5 characters of silence inside a
+// frame spoil it is not kept, as most slaves do not keep it. Not modelled: the direction pin of RS-485, ASCII mode, the diagnostic
+// functions.
 package modbus
 
 import (
@@ -65,8 +68,9 @@ type State struct {
 	Faults     []string       `json:"faults,omitempty"`
 }
 
-// New builds a slave. Values: address (1 to 247, usually 1) and size (1 to 65,536 entries a table, usually 256). Settings: coil.N and discrete.N (0 or 1), holding.N and
-// input.N (-32,768 to 65,535). Faults: crc (wrong checksums), slow (answers after 2 s), mute (no answers), busy (exception 6 to everything).
+// New builds a slave. Values: address (1 to 247, usually 1) and size (1 to 65,536 entries a table, usually 256). Settings: coil.N and
+// discrete.N (0 or 1), holding.N and input.N (-32,768 to 65,535). Faults: crc (wrong checksums), slow (answers after 2 s), mute (no
+// answers), busy (exception 6 to everything).
 func New(w device.World, o device.Options) (device.Device, error) {
 	s := &Slave{Faults: setting.NewFaults("crc", "slow", "mute", "busy"), port: serial.Port{W: w, Rate: rate}, address: 1}
 	size := 256

@@ -34,7 +34,8 @@ func build(t *testing.T, values map[string]string) (device.Device, *devicetest.W
 	return d, w
 }
 
-// Requests and answers are those of the specification's own examples where it has one of that function; checksums were computed apart from the code.
+// Requests and answers are those of the specification's own examples where it has one of that function; checksums were computed apart
+// from the code.
 func TestTranscripts(t *testing.T) {
 	for _, tt := range []struct{ name, script string }{
 		{"1: coils 19 to 37", `

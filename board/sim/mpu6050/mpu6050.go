@@ -2,16 +2,17 @@
 //
 // # Model
 //
-// The first byte of a write names a register, further ones and reads go up from there (product specification, section 9.3). After power-up the part sleeps
-// (PWR_MGMT_1 is 0x40, section 4.28) and its data registers hold; awake it samples at the rate of section 4.2, 8 kHz or with the low pass filter 1 kHz over
-// 1 + SMPLRT_DIV, and at once when it wakes. Data are big-endian: acceleration in 16,384 to 2,048 counts per g (section 4.17), rotation in 131 to 16.4 counts
-// per °/s (section 4.19), temperature as (°C − 36.53) · 340 (section 4.18), each limited to 16 bits. Axes in standby (section 4.29) and a temperature sensor that is off
-// hold. A burst is of one sample. INT_STATUS tells of new data and is cleared by reading it (section 4.16). DEVICE_RESET puts all registers back.
+// The first byte of a write names a register, further ones and reads go up from there (product specification, section 9.3). After
+// power-up the part sleeps (PWR_MGMT_1 is 0x40, section 4.28) and its data registers hold; awake it samples at the rate of section 4.2, 8
+// kHz or with the low pass filter 1 kHz over 1 + SMPLRT_DIV, and at once when it wakes. Data are big-endian: acceleration in 16,384 to
+// 2,048 counts per g (section 4.17), rotation in 131 to 16.4 counts per °/s (section 4.19), temperature as (°C − 36.53) · 340 (section
+// 4.18), each limited to 16 bits. Axes in standby (section 4.29) and a temperature sensor that is off hold. A burst is of one sample.
+// INT_STATUS tells of new data and is cleared by reading it (section 4.16). DEVICE_RESET puts all registers back.
 //
 // # What it refuses
 //
-// It acknowledges and ignores writes to registers that can be read only. Not modelled: FIFO, self-test, the auxiliary bus, motion detection, the
-// low-power cycle mode, the pin INT and the time the gyroscope takes to start.
+// It acknowledges and ignores writes to registers that can be read only. Not modelled: FIFO, self-test, the auxiliary bus, motion
+// detection, the low-power cycle mode, the pin INT and the time the gyroscope takes to start.
 package mpu6050
 
 import (
@@ -88,8 +89,8 @@ type State struct {
 	Faults       []string   `json:"faults,omitempty"`
 }
 
-// New builds a sensor that lies flat and still at 25 °C. Settings: ax, ay, az (g, ±100), gx, gy, gz (°/s, ±10,000), temperature (-40 to 125 °C). Faults:
-// stale (its data hold), saturated (every axis at the upper end), clone (another WHO_AM_I).
+// New builds a sensor that lies flat and still at 25 °C. Settings: ax, ay, az (g, ±100), gx, gy, gz (°/s, ±10,000), temperature (-40 to
+// 125 °C). Faults: stale (its data hold), saturated (every axis at the upper end), clone (another WHO_AM_I).
 func New(w device.World, o device.Options) (device.Device, error) {
 	addr, err := setting.Address(o, 0x68, 0x69)
 	if err != nil {

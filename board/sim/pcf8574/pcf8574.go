@@ -4,9 +4,10 @@
 // # Model
 //
 // The port is quasi-bidirectional (section 8.1): a pin written 0 is driven low; a pin written 1 is held high by 100 µA, which anything
-// outside overcomes. Reading gives the levels on the pins, not what was written. After power-up all pins are 1 (section 8.1). A write sets all pins
-// at once, and each further byte of a transaction sets them again. INT (section 7.3) goes low when a level differs from what was last
-// read or written and is let go by a read, by a write, or by the level's return; it is the device's line, where the board gives it one.
+// outside overcomes. Reading gives the levels on the pins, not what was written. After power-up all pins are 1 (section 8.1). A write
+// sets all pins at once, and each further byte of a transaction sets them again. INT (section 7.3) goes low when a level differs from
+// what was last read or written and is let go by a read, by a write, or by the level's return; it is the device's line, where the board
+// gives it one.
 //
 // # What it refuses
 //

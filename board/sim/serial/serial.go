@@ -1,5 +1,5 @@
-// Package serial is what simulated devices on a UART have in common: the time that characters take on the wire, and what becomes of them when the two ends
-// have opened it at different rates.
+// Package serial is what simulated devices on a UART have in common: the time that characters take on the wire, and what becomes of them
+// when the two ends have opened it at different rates.
 //
 // It refuses nothing. Between different rates there is noise: as many bytes as were sent, of any value.
 package serial

@@ -4,9 +4,9 @@
 //
 // Commands have 16 bits, words on the wire two bytes and a CRC-8 (section 6.6, table 9). Commands are those of tables 10 to 12 and take
 // their longest duration, in which the part does not acknowledge a read. Air quality is measured after 2003 (init): for 15 s results are
-// fixed at 400 ppm and 0 ppb, then they are what is around the sensor (section 6.3); without init they stay fixed. Baselines are words that
-// get (2015: CO₂eq, then TVOC) and set (201E: TVOC, then CO₂eq) handle in their opposite orders. The general call 0006 is
-// the bench's to deliver, as a loss of power.
+// fixed at 400 ppm and 0 ppb, then they are what is around the sensor (section 6.3); without init they stay fixed. Baselines are words
+// that get (2015: CO₂eq, then TVOC) and set (201E: TVOC, then CO₂eq) handle in their opposite orders. The general call 0006 is the
+// bench's to deliver, as a loss of power.
 //
 // A program ought to measure once a second. The state counts the measurements that came earlier or later, by more than a tenth.
 //
@@ -92,9 +92,9 @@ type State struct {
 	Faults   []string `json:"faults,omitempty"`
 }
 
-// New builds a sensor in air of 600 ppm and 50 ppb, or of o.Value ppm, with a serial number from the bench's seed. Settings: co2 (400 to 60,000 ppm, also
-// without a name), tvoc (0 to 60,000 ppb), h2 and ethanol (raw signals, 0 to 65,535). Faults: crc (wrong checksums), slow (ten times the
-// duration), stale (keeps its results), saturated.
+// New builds a sensor in air of 600 ppm and 50 ppb, or of o.Value ppm, with a serial number from the bench's seed. Settings: co2 (400 to
+// 60,000 ppm, also without a name), tvoc (0 to 60,000 ppb), h2 and ethanol (raw signals, 0 to 65,535). Faults: crc (wrong checksums),
+// slow (ten times the duration), stale (keeps its results), saturated.
 func New(w device.World, o device.Options) (device.Device, error) {
 	addr, err := setting.Address(o, 0x58)
 	if err != nil {

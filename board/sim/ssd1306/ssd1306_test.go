@@ -206,7 +206,8 @@ func TestStatus(t *testing.T) {
 	devicetest.Run(t, w, d, "r 40 \n w 00 AF \n r 00")
 }
 
-// The frame of the reset settings but for pre-charge is 64 rows of 2+2+50 clocks at 370 kHz: 9.34 ms (section 8.3), and the shortest interval is two.
+// The frame of the reset settings but for pre-charge is 64 rows of 2+2+50 clocks at 370 kHz: 9.34 ms (section 8.3), and the shortest
+// interval is two.
 func TestScroll(t *testing.T) {
 	start := "w 00 20 00 21 00 7F 22 00 07 \n w 40 01 \n"
 	for _, tt := range []struct {

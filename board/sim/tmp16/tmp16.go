@@ -2,15 +2,17 @@
 //
 // # Model
 //
-// Four registers of 16 bits, high byte first, chosen by a pointer that stays (section 7.5.1): temperature, configuration, T_LOW and T_HIGH.
-// Temperature is 12 bits left-justified, or 13 in extended mode, whose lowest register bit is 1 (tables 8 and 9). After power-up the part converts four times a
-// second; a conversion takes 26 ms and shows the temperature at its end (electrical characteristics). In shutdown, writing 1 to OS converts once; OS then reads 0 until it is done. AL and the pin ALERT (the
-// device's line, where the board gives it one) follow the limits after as many conversions in a row as the fault queue says: as a thermostat, or as an interrupt
-// that a read of any register ends.
+// Four registers of 16 bits, high byte first, chosen by a pointer that stays (section 7.5.1): temperature, configuration, T_LOW and
+// T_HIGH. Temperature is 12 bits left-justified, or 13 in extended mode, whose lowest register bit is 1 (tables 8 and 9). After power-up
+// the part converts four times a second; a conversion takes 26 ms and shows the temperature at its end (electrical characteristics). In
+// shutdown, writing 1 to OS converts once; OS then reads 0 until it is done. AL and the pin ALERT (the device's line, where the board
+// gives it one) follow the limits after as many conversions in a row as the fault queue says: as a thermostat, or as an interrupt that a
+// read of any register ends.
 //
 // # What it refuses
 //
-// It acknowledges and ignores writes to the temperature and to bits that can be read only. Not modelled: the SMBus alert response and the general call.
+// It acknowledges and ignores writes to the temperature and to bits that can be read only. Not modelled: the SMBus alert response and the
+// general call.
 package tmp16
 
 import (
@@ -80,7 +82,8 @@ type State struct {
 	Faults      []string `json:"faults,omitempty"`
 }
 
-// New builds a sensor at 25 °C. Setting: temperature (-55 to 150 °C), also without a name. Faults: slow (350 ms a conversion), stale (keeps its temperature), saturated.
+// New builds a sensor at 25 °C. Setting: temperature (-55 to 150 °C), also without a name. Faults: slow (350 ms a conversion), stale
+// (keeps its temperature), saturated.
 func New(w device.World, o device.Options) (device.Device, error) {
 	addr, err := setting.Address(o, 0x48, 0x49, 0x4A, 0x4B)
 	if err != nil {

@@ -13,9 +13,9 @@
 //
 // # What it refuses
 //
-// As the part does, by not doing it: writes without the latch, to protected ranges (table 7.1.16) or cut short. What it does not drive
-// is 0xFF. Not modelled: dual and quad transfers, security registers, SFDP, individual block locks, volatile status writes, suspend, and waiting times
-// below 50 µs (power-down, release, reset), which no program over a simulated bus could keep or miss.
+// As the part does, by not doing it: writes without the latch, to protected ranges (table 7.1.16) or cut short. What it does not drive is
+// 0xFF. Not modelled: dual and quad transfers, security registers, SFDP, individual block locks, volatile status writes, suspend, and
+// waiting times below 50 µs (power-down, release, reset), which no program over a simulated bus could keep or miss.
 package w25q64
 
 import (
