@@ -377,6 +377,7 @@ func (f *fake) OneWire(ctx context.Context, pin int, op int64, w, r []byte, bit 
 		return 0, err
 	}
 	defer f.mu.Unlock()
+	f.lines[pin].mode = hw.ModeIn // as bit-banging leaves a line
 	f.wrote = append(f.wrote, w...)
 	for i := range r {
 		r[i] = 0x28

@@ -37,6 +37,67 @@ func TestOpenAgainFails(t *testing.T) {
 	})
 }
 
+// TestOpenerGone: a program that ends while its bus is being opened leaves nothing open.
+func TestOpenerGone(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		ctx, cancel := context.WithCancel(t.Context())
+		r.set(func(_ context.Context, what string) error {
+			if what == "open" {
+				cancel()
+			}
+			return nil
+		})
+		_, _, _ = r.Call(ctx, agent, hw.Call{Op: hw.OpBusOpen, Text: "i2c:0"})
+		if got := r.Snapshot()[i2c0]; got.Open {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+// TestNoByteAfterStop: writers that never rest, and stops in between. When Stop has returned nothing more is sent.
+func TestNoByteAfterStop(t *testing.T) {
+	// Behind an immediate driver: nothing here depends on how long a busy machine takes.
+	r := newRig(t, testBoard, true)
+	defer r.end()
+	for _, text := range []string{"i2c:0", "i2c:1", "uart:1"} {
+		r.open(text, "")
+	}
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for _, call := range []hw.Call{write(i2c0, 1), write(i2c1, 2), {Op: hw.OpUARTWrite, Pin: uart1, Data: []byte{3}}} {
+		wg.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					_, _, _ = r.Call(context.Background(), agent, call)
+				}
+			}
+		})
+	}
+	for range 100 {
+		if err := r.table.Stop("test"); err != nil {
+			t.Error(err)
+		}
+		before := len(r.sent())
+		for range 10 {
+			runtime.Gosched()
+		}
+		if after := len(r.sent()); after != before {
+			t.Errorf("%d bytes were sent after a stop", after-before)
+		}
+		if err := r.table.Clear(); err != nil {
+			t.Error(err)
+		}
+		for len(r.sent()) == before {
+			runtime.Gosched()
+		}
+	}
+	close(done)
+	wg.Wait()
+}
+
 // TestEngineeringMode: nobody but board.py gets at a bus, to read neither.
 func TestEngineeringMode(t *testing.T) {
 	r := newRig(t, strings.Replace(testBoard, "mode: open", "mode: engineering", 1), true)

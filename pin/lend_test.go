@@ -25,6 +25,7 @@ pins:
   - {id: 9, name: BARE, owner: agent, can: [in, bitstream]}
   - {id: 10, name: OTHER, owner: agent, can: [in, out], safe: low}
   - {id: 11, name: GATE, owner: agent, can: [in, uart]}
+  - {id: 13, name: RATED, owner: agent, can: [out, bitstream], safe: low, max_rate: 100/s}
   - {id: 12, name: FAN, owner: agent, can: [out], safe: low, requires: GATE}
 devices:
   - {type: adc, pin: TEMP, value: 100}
@@ -54,7 +55,7 @@ func TestLendIsADrive(t *testing.T) {
 			asking := agent
 			asking.Ask = true
 			for name, rule := range map[string]string{
-				"BOOT": RuleSystemPin, "DOOR": RuleGuardPin, "LEFT": RuleInterlock, "PUMP": RuleRequires, "SLOW": RuleMinOff,
+				"BOOT": RuleSystemPin, "DOOR": RuleGuardPin, "LEFT": RuleInterlock, "PUMP": RuleRequires, "SLOW": RuleMinOff, "RATED": RuleMaxRate,
 				"MAIN": RuleDanger, "BARE": RuleCapability, "OTHER": RuleCapability,
 			} {
 				refused(t, r.lendTo(asking, name, never), rule)
@@ -96,6 +97,29 @@ func TestLendEndsByMaxOn(t *testing.T) {
 		if got := r.Snapshot()[r.h("STRIP")]; got.On || got.Fault != "" || got.Level != 0 {
 			t.Errorf("afterwards: got %+v", got)
 		}
+	})
+}
+
+// TestLentLineIsOn until its protocol has ended, also when it was driven safe meanwhile.
+func TestLentLineIsOn(t *testing.T) {
+	inBubbleOn(t, lendBoard, func(t *testing.T, r *rig) {
+		deaf, ended := make(chan struct{}), make(chan error, 1)
+		go func() {
+			ended <- r.lendTo(agent, "LEFT", func(context.Context) error {
+				<-deaf
+				return nil
+			})
+		}()
+		pass(time.Millisecond)
+		if got := r.Safe("test", func(Driven) bool { return true }); len(got) != 1 || got[0].To != 0 {
+			t.Errorf("got %+v", got)
+		}
+		refused(t, r.tryOn("RIGHT"), RuleInterlock)
+		close(deaf)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		r.set("RIGHT", 1)
 	})
 }
 

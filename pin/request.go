@@ -248,7 +248,7 @@ func (t *Table) makeSafe(p *pin, cause string, only func(*pin) bool) (Effect, bo
 func (t *Table) startSafe(p *pin, cause string, only func(*pin) bool) *safeCall {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if only != nil && !only(p) {
+	if only != nil && !only(p) || p.held != nil && !p.energised { // a bus's line drives nothing of its own
 		return nil
 	}
 	return t.pend(p, cause)
