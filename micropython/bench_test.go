@@ -3,6 +3,7 @@
 package micropython
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 
@@ -77,5 +78,18 @@ func BenchmarkLoop(b *testing.B) {
 	g := start(b)
 	for b.Loop() {
 		g.exec("for k in range(1000000): s=k+1")
+	}
+}
+
+// BenchmarkVideoFrame is one picture of the film: 1 KiB from a flash by SPI, and with one byte before it to a display by I2C.
+func BenchmarkVideoFrame(b *testing.B) {
+	g := start(b)
+	newRig(g)
+	if r := g.exec("from machine import *\nbuf = bytearray(1025); buf[0] = 0x40; view = memoryview(buf)[1:]\ns = SPI(1, 20000000); i = I2C(0)\ncmd = bytearray(4)"); r.Exception != nil {
+		b.Fatal(r.err)
+	}
+	b.ResetTimer()
+	if r := g.exec(fmt.Sprintf("for k in range(%d):\n  s.write(cmd)\n  s.readinto(view)\n  i.writeto(0x50, buf)", b.N)); r.Exception != nil {
+		b.Fatal(r.err)
 	}
 }

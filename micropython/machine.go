@@ -301,6 +301,11 @@ func (m *machine) sleep(until time.Duration) bool {
 		if left <= 0 {
 			return false
 		}
+		if left <= limits.SpinWait { // a thread that sleeps wakes later than that
+			for m.sinceStart() < until {
+			}
+			return false
+		}
 		m.heartbeat(now)
 		if m.ch == nil {
 			return false

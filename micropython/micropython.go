@@ -14,7 +14,7 @@
 //
 // # What it refuses
 //
-// A program sees no host files, no network and no clock to set; its files are in memory. Bytecode files (.mpy) cannot be
+// A program sees no host files and no network, and sets no clock but its own; its files are the guard's. Bytecode files (.mpy) cannot be
 // made, so none can be imported. The process holds no grant of any kind: when a program breaks out of the engine it stands
 // in a process that may only talk to the guard, and the guard trusts nothing said here. When the engine fails the process
 // ends at once with one line on standard error and never tries to go on.
