@@ -17,9 +17,11 @@ import (
 	"github.com/pal-terminal/pal/board/sim/ds3231"
 	"github.com/pal-terminal/pal/board/sim/encoder"
 	"github.com/pal-terminal/pal/board/sim/flow"
+	"github.com/pal-terminal/pal/board/sim/gps"
 	"github.com/pal-terminal/pal/board/sim/hcsr04"
 	"github.com/pal-terminal/pal/board/sim/led"
 	"github.com/pal-terminal/pal/board/sim/loopback"
+	"github.com/pal-terminal/pal/board/sim/mhz19"
 	"github.com/pal-terminal/pal/board/sim/modbus"
 	"github.com/pal-terminal/pal/board/sim/mpu6050"
 	"github.com/pal-terminal/pal/board/sim/pcf8574"
@@ -60,6 +62,8 @@ var kinds = map[string]kind{
 	"bh1750":   {make: bh1750.New, on: "i2c", value: true},
 	"ssd1306":  {make: ssd1306.New, on: "i2c"},
 	"w25q64":   {make: w25q64.New, on: "spi", roles: []string{"cs"}},
+	"gps":      {make: gps.New, on: "uart"},
+	"mhz19":    {make: mhz19.New, on: "uart", value: true},
 	"loopback": {make: loopback.New, on: "uart"},
 	"modbus":   {make: modbus.New, on: "uart"},
 	"adc":      {make: adc.New, roles: one, value: true},

@@ -134,3 +134,45 @@ func TestUARTRealTiming(t *testing.T) {
 		r.same("after", waiting(), 96)
 	})
 }
+
+// Whatever hangs on the UART can be changed for another device, and comes back with a reset.
+func TestUARTDevices(t *testing.T) {
+	inBubble(t, func(r rig) {
+		i := r.open("uart1", 9600)
+		talk := func(text string, wait time.Duration) string {
+			t.Helper()
+			if _, err := r.b.UARTWrite(i, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			pass(wait)
+			p := make([]byte, 4096)
+			n, err := r.b.UARTRead(i, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(p[:n])
+		}
+		r.same("loopback", talk("hello", 0), "hello")
+		r.same("type", r.sim("set", "UART", "device=gps").Type, "gps")
+		if got := talk("", 3*time.Second); !bytes.Contains([]byte(got), []byte("$GPGGA,")) && !bytes.Contains([]byte(got), []byte("$GNGGA,")) {
+			t.Errorf("gps: got %q", got)
+		}
+		r.sim("set", "UART", "device=mhz19")
+		if got := talk("\xFF\x01\x86\x00\x00\x00\x00\x00\x79", time.Second); len(got) != 9 || got[:2] != "\xFF\x86" {
+			t.Errorf("mhz19: got % X", got)
+		}
+		r.sim("set", "UART", "device=modbus")
+		if got := talk("\x01\x03\x00\x00\x00\x01\x84\x0A", time.Second); len(got) != 7 || got[:3] != "\x01\x03\x02" {
+			t.Errorf("modbus: got % X", got)
+		}
+		for _, bad := range []string{"device=led", "device=", "device=warp"} {
+			if _, err := r.b.Sim("set", "UART", bad); err == nil {
+				t.Errorf("set UART %s: got no error", bad)
+			}
+		}
+		if _, err := r.b.Sim("reset", "", ""); err != nil {
+			t.Fatal(err)
+		}
+		r.same("after reset", talk("again", 0), "again")
+	})
+}
