@@ -39,11 +39,21 @@ func TestContract(t *testing.T) {
 				if got, want := b.Immediate(), hook == nil; got != want {
 					t.Errorf("Immediate: got %v want %v", got, want)
 				}
-				return boardtest.Bench{Board: d, Driver: b, Out: "LED", In: "PIR", ADC: "POT_ADC", Force: func(level int) {
-					if _, err := b.Sim("set", "PIR", []string{"0", "1"}[level]); err != nil {
+				t.Cleanup(func() { _ = b.Close() })
+				do := func(op, name, value string) {
+					if _, err := b.Sim(op, name, value); err != nil {
 						t.Error(err)
 					}
-				}}
+				}
+				return boardtest.Bench{
+					Board: d, Driver: b, Out: "LED", In: "PIR", ADC: "POT_ADC", PWM: "LED",
+					Force: func(level int) { do("set", "PIR", []string{"0", "1"}[level]) },
+					I2C: &boardtest.I2C{Bus: 0, Present: 0x50, Absent: 0x51, Write: []byte{0, 0}, Hold: func(on bool) {
+						do("fault", "AT24C32", map[bool]string{true: "held:forever", false: "off"}[on])
+					}},
+					UART:  &boardtest.Wire{Bus: 3},
+					Timed: &boardtest.Timed{Bits: "RGB", Silent: "SDA_1", OneWire: "DS18B20", Pulse: "PIR"},
+				}
 			})
 		})
 	}
