@@ -274,7 +274,7 @@ func TestProxy(t *testing.T) {
 		return hw.Reply{Data: []byte(`{"ok": [1, 2]}`)}
 	}
 	r = g.exec("import board\nprint(board.on(1, level=0)['ok'], board.__source__ == open('/board.py').read(), sorted(n for n in dir(board) if n[0] != '_'))")
-	if r.out != "[1, 2] True ['broken', 'on']\n" || r.Exception != nil {
+	if r.out != "[1, 2] True ['broken', 'on', 'tool']\n" || r.Exception != nil {
 		t.Errorf("got %q, %+v", r.out, r.Exception)
 	}
 	want := []hw.Call{{Op: hw.OpBoardCall, Text: "on", Data: []byte(`[[1], {"level": 0}]`)}}
