@@ -46,6 +46,7 @@ type Config struct {
 	Name   string // the terminal's name, at most limits.NameBytes bytes
 	Heap   int64  // bytes of the machine's Python heap
 	NoAuth bool   // serve unidentified peers; loopback only
+	Main   bool   // run boot.py and main.py of /flash at the start
 }
 
 // Layer is what one source says. Nil fields say nothing.
@@ -56,6 +57,7 @@ type Layer struct {
 	Name   *string `yaml:"name"`
 	Heap   *Size   `yaml:"heap"`
 	NoAuth *bool   `yaml:"no_auth"`
+	Main   *bool   `yaml:"main"`
 }
 
 // Sources says where a configuration comes from.
@@ -141,6 +143,7 @@ func (c *Config) apply(l Layer) {
 	set(&c.State, l.State)
 	set(&c.Name, l.Name)
 	set(&c.NoAuth, l.NoAuth)
+	set(&c.Main, l.Main)
 	if l.Heap != nil {
 		c.Heap = int64(*l.Heap)
 	}

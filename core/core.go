@@ -108,6 +108,7 @@ var (
 	errInterrupted = errors.New("interrupted by request")
 	errClosing     = errors.New("the terminal is shutting down")
 	errRevoked     = errors.New("the token was revoked or has expired")
+	errMainStopped = errors.New("the e-stop ended main.py")
 	errReset       = errors.New("the machine was reset by request")
 	errStopped     = errors.New("an earlier request of this session ended in an error")
 )
@@ -231,6 +232,7 @@ func (c *Core) Stop(actor, reason string) error {
 	again, _, _ := c.cfg.Table.Stopped() // a client that stops for ever must not wash the first stop out of the ring
 	err := c.cfg.Table.Stop(reason)
 	c.cfg.Events.EmitAs("estop", estopEvent(true, actor, reason), !again)
+	c.tryPost(func() { c.queue.yield(c, errMainStopped) })
 	c.log.Warn("estop", "actor", actor, "reason", reason, "unsafe", err)
 	return err
 }

@@ -18,8 +18,9 @@ type job struct {
 	who      *who
 	req      *protocol.Request
 	exec     *protocol.Exec
-	call     *hw.Job        // of a tool, instead of code
-	entry    *answers.Entry // nil without an id
+	call     *hw.Job               // of a tool, instead of code
+	entry    *answers.Entry        // nil without an id
+	done     func(protocol.Result) // of boot.py and main.py: told instead of a client
 	trace    string
 	run      uint64
 	session  string   // as the client named it
@@ -114,6 +115,9 @@ func (q *queue) admit(c *Core, j *job) {
 	case j.conn.waiting >= limits.RequestsPerConn || len(q.waiting) >= limits.RequestsPerTerminal:
 		c.refuse(j, &protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprintf("%d requests are waiting already; send the next when one was answered", len(q.waiting))})
 		return
+	}
+	if j.done == nil {
+		q.yield(c, errYielded)
 	}
 	j.conn.waiting++
 	q.waiting = append(q.waiting, j)
@@ -258,6 +262,9 @@ func (q *queue) close(c *Core) {
 func (c *Core) refuse(j *job, err *protocol.Error) {
 	r := protocol.Refuse(j.req.ID, err)
 	r.Session, r.Trace, r.Meta = j.session, j.trace, j.req.Meta
+	if j.done != nil {
+		j.done(r)
+	}
 	c.deliver(j.conn, j.entry, answers.Write(r))
 	j.cancel(nil)
 }

@@ -120,6 +120,9 @@ func (c *Core) runExec(j *job) {
 	c.gone(j.conn.id)
 	r := c.result(j, s, out, context.Cause(ctx), time.Since(start))
 	c.execs.Add(1)
+	if j.done != nil {
+		defer j.done(r)
+	}
 	a := answers.Write(r)
 	a.Keep = a.Keep || out.Started // what was done must not be done again, whatever came of it
 	// Answer and end are one step of admission: nothing that follows from the end (the next exec's output, the refusal of

@@ -216,6 +216,9 @@ func (s *station) ready(ctx context.Context) error {
 		return fmt.Errorf("the sandbox of the machine is incomplete (%s): programs could reach this computer; --unsafe-no-sandbox serves all the same", strings.Join(m.Missing, "; "))
 	}
 	s.front.ready.Store(true)
+	if s.cfg.Main {
+		s.core.RunMain()
+	}
 	return s.folder.Publish(client.Terminal{Addr: s.addr, URL: s.url(), PID: os.Getpid()})
 }
 

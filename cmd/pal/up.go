@@ -25,7 +25,7 @@ import (
 type upFlags struct {
 	board, listen, name, readyFile, logLevel string
 	heap                                     config.Size
-	noAuth, noSandbox                        bool
+	noAuth, noSandbox, main                  bool
 }
 
 func newUp(a *app) *cobra.Command {
@@ -46,7 +46,7 @@ func terminalCommand(a *app, name, short string) *cobra.Command {
 		Short: short,
 		Long: short + ".\n\nIt serves until SIGINT or SIGTERM, then makes every output safe and ends. SIGUSR1 is the e-stop.\n\n" +
 			"Flags beat the environment, which beats ~/.config/pal/pal.yaml, which beats /etc/pal/pal.yaml (keys: board listen\n" +
-			"state name heap no_auth).",
+			"state name heap no_auth main).",
 		Example: "  pal " + name + "\n  pal " + name + " --board my-board.yaml --listen 127.0.0.1:7400 --state ./state",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,6 +63,7 @@ func terminalCommand(a *app, name, short string) *cobra.Command {
 	flags.StringVar(&f.name, "terminal-name", "", "name of this terminal (default: the machine's)")
 	flags.Var(&f.heap, "heap", "Python heap of the machine")
 	flags.BoolVar(&f.noAuth, "no-auth", false, "serve anybody; loopback only")
+	flags.BoolVar(&f.main, "main", false, "run /flash/boot.py and /flash/main.py once it serves")
 	flags.BoolVar(&f.noSandbox, "unsafe-no-sandbox", false, "serve although programs could reach this computer, because its sandbox is missing")
 	flags.StringVar(&f.readyFile, "ready-file", "", "file to write {\"addr\",\"token\"} to once the terminal serves")
 	flags.StringVar(&f.logLevel, "log-level", "warn", "debug, info, warn or error, on standard error")
@@ -87,6 +88,9 @@ func (f *upFlags) layer(cmd *cobra.Command, a *app) config.Layer {
 	}
 	if given("no-auth") {
 		l.NoAuth = &f.noAuth
+	}
+	if given("main") {
+		l.Main = &f.main
 	}
 	if given("state") {
 		l.State = &a.state
