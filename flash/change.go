@@ -303,9 +303,9 @@ func (s *Store) changeable(r Rights, path string) (*node, error) {
 	return n, err
 }
 
-// all returns the files of n, which is at path, and the first refusal to let code of r change one of them.
-func (n *node) all(r Rights, path string) (files map[string]*node, err error) {
-	files = map[string]*node{}
+// all returns the files of n, which is at path, or a refusal to let code of r change one of them.
+func (n *node) all(r Rights, path string) (map[string]*node, error) {
+	files := map[string]*node{}
 	if n.children == nil {
 		files[path] = n
 	}
@@ -315,12 +315,11 @@ func (n *node) all(r Rights, path string) (files map[string]*node, err error) {
 		}
 	})
 	for _, c := range files {
-		err = errors.Join(err, c.mayChange(r))
+		if err := c.mayChange(r); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		err = fail(eACCES, "%v", err)
-	}
-	return files, err
+	return files, nil
 }
 
 func either(*node) error { return nil }
@@ -404,9 +403,12 @@ func (s *Store) rename(r Rights, from, to string) error {
 		case old != nil:
 			err = old.mayChange(r)
 		}
-		files, refusal := n.all(r, from)
-		if err = errors.Join(err, refusal); err != nil {
-			return fail(eACCES, "%v", err)
+		if err != nil {
+			return err
+		}
+		files, err := n.all(r, from)
+		if err != nil {
+			return err
 		}
 		moved := map[string]Rights{}
 		for path, c := range files {
