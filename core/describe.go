@@ -102,6 +102,7 @@ func (c *Core) pinState(s pin.State) protocol.PinState {
 	p := protocol.PinState{
 		Pin: s.ID, Name: s.Name, Owner: s.Owner, Can: s.Can, Mode: s.Mode.String(), Danger: s.Danger, Rules: s.Rules,
 		Driver: s.LastDriver, Tripped: s.Tripped, Fault: s.Fault, Note: s.Note,
+		FreqHz: s.Freq, DutyU16: s.Duty,
 	}
 	if s.Level >= 0 {
 		p.Level = &s.Level

@@ -190,6 +190,7 @@ func (s *sink) effect(e pin.Effect) {
 func effectOf(e pin.Effect, start time.Time) protocol.Effect {
 	return protocol.Effect{
 		Pin: e.Pin, Name: e.Name, From: e.From, To: e.To, AtUS: e.At.Sub(start).Microseconds(), ReadBack: e.ReadBack, Cause: e.Cause,
+		FreqHz: e.Freq, DutyU16: e.Duty,
 	}
 }
 

@@ -177,7 +177,9 @@ type Effect struct {
 	To       int    `json:"to"`
 	AtUS     int64  `json:"at_us"` // microseconds since the request started to run
 	ReadBack int    `json:"read_back"`
-	Cause    string `json:"cause,omitzero"` // absent: the program; otherwise the guard's reason
+	FreqHz   int64  `json:"freq_hz,omitzero"`  // of PWM
+	DutyU16  int    `json:"duty_u16,omitzero"` // of PWM, 0 to 65,535
+	Cause    string `json:"cause,omitzero"`    // absent: the program; otherwise the guard's reason
 }
 
 // Result answers exec, pin_read, pin_set and every refused request. The first six fields after the header are the seed's
@@ -274,6 +276,8 @@ type PinState struct {
 	Level   *int     `json:"level,omitzero"` // absent where the pin has none
 	Value   *float64 `json:"value,omitzero"` // analogue inputs: the reading in Unit
 	Unit    string   `json:"unit,omitzero"`
+	FreqHz  int64    `json:"freq_hz,omitzero"`
+	DutyU16 int      `json:"duty_u16,omitzero"`
 	Safe    *int     `json:"safe,omitzero"`
 	Danger  string   `json:"danger,omitzero"`
 	Rules   []string `json:"rules,omitzero"`
