@@ -15,6 +15,23 @@ const offered = 3
 // nearest returns the agent-owned pins whose number or name is closest to name.
 func (t *Table) nearest(name string) []string { return t.nearestThatCan(name, ^board.Caps(0)) }
 
+// lines is what a pin can do as a line of a bus.
+const lines = board.CapI2C | board.CapSPI | board.CapUART
+
+// rank orders pins that are offered for a use: first those that do no harm, then what switches power, last lines that are wired to a bus,
+// whatever they can do besides. Where a name was misspelt (want is everything) the name alone decides.
+func rank(b *board.Pin, want board.Caps) int {
+	switch {
+	case want == ^board.Caps(0):
+		return 0
+	case b.Can.Any(lines) && !want.Any(lines):
+		return 2
+	case b.Output() && b.Danger != board.DangerLow:
+		return 1
+	}
+	return 0
+}
+
 // nearestThatCan returns those of them that can do one of want.
 func (t *Table) nearestThatCan(name string, want board.Caps) []string {
 	if len(name) > limits.NameBytes {
@@ -22,6 +39,7 @@ func (t *Table) nearestThatCan(name string, want board.Caps) []string {
 	}
 	type candidate struct {
 		label    string
+		rank     int
 		distance int
 	}
 	var list []candidate
@@ -38,9 +56,11 @@ func (t *Table) nearestThatCan(name string, want board.Caps) []string {
 		if n, ok := b.ID.Number(); ok && numeric {
 			distance = max(n-number, number-n)
 		}
-		list = append(list, candidate{b.Label(), distance})
+		list = append(list, candidate{b.Label(), rank(b, want), distance})
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	slices.SortStableFunc(list, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.distance, b.distance))
+	})
 	var labels []string
 	for _, c := range list[:min(offered, len(list))] {
 		labels = append(labels, c.label)

@@ -214,7 +214,7 @@ func TestNearest(t *testing.T) {
 		}
 	}
 	_, err := r.Write(agent, r.h("BUTTON"), 1)
-	if got, want := refused(t, err, RuleCapability).Nearest, []string{"TX", "FAN_PWM", "SERVO"}; !cmp.Equal(got, want) {
+	if got, want := refused(t, err, RuleCapability).Nearest, []string{"FAN_PWM", "SERVO", "BUZZER"}; !cmp.Equal(got, want) {
 		t.Errorf("outputs near BUTTON: got %v want %v", got, want)
 	}
 }
