@@ -1,0 +1,2 @@
+run bmp280_pressure.py
+event user:bmp280 "t":

@@ -1,0 +1,4 @@
+when waiting sim press BUTTON
+run button_debounce.py
+stdout pressed
+level LED 1

@@ -1,0 +1,2 @@
+run buzzer_melody.py
+state BUZZER frequency == 880

@@ -1,0 +1,3 @@
+run lcd1602.py
+stdout ^16
+state PCF8574 latch == 153

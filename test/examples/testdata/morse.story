@@ -1,0 +1,3 @@
+run morse.py
+switched LED 18
+level LED 0

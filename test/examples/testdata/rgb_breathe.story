@@ -1,0 +1,2 @@
+run rgb_breathe.py
+state RGB lights.0 == #0a141e

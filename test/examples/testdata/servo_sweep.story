@@ -1,0 +1,2 @@
+run servo_sweep.py
+state SERVO angle =~ 90

@@ -1,0 +1,2 @@
+run stepper.py
+state STEPPER position == 48

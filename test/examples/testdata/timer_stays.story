@@ -1,0 +1,3 @@
+run timer_stays.py
+code import time; time.sleep_ms(300)
+switched LED_B 5

@@ -1,0 +1,2 @@
+run uart_echo.py
+event user:uart hello uart
