@@ -346,6 +346,30 @@ func TestWatch(t *testing.T) {
 	})
 }
 
+// A fast line does not flood the events, and comes back to them.
+func TestEdgeEventsAreBounded(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		edges := 0
+		cancel, err := r.Watch(reader, r.h("KEY"), hw.EdgeRising|hw.EdgeFalling, func(hw.Edge) { edges++ })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer cancel()
+		for range 500 {
+			r.world("set", "KEY", "0")
+			r.world("set", "KEY", "1")
+		}
+		if got := len(r.kinds()); edges != 1000 || got != limits.WatchRate {
+			t.Errorf("got %d edges and %d events want 1000 and %d", edges, got, limits.WatchRate)
+		}
+		pass(time.Second)
+		r.world("set", "KEY", "0")
+		if got, want := r.kinds(), []string{"pin_change KEY"}; !cmp.Equal(got, want) {
+			t.Errorf("a second later: got %v want %v", got, want)
+		}
+	})
+}
+
 func TestWatchersAreBounded(t *testing.T) {
 	r := newRig(t, rulesBoard, nil)
 	defer r.end()

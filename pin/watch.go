@@ -17,6 +17,9 @@ type fan struct {
 	list   []*watcher
 	cancel func() // of the driver's watch; nil while there is none
 	ended  bool
+
+	second time.Time // in which the last event was told
+	told   int       // events in it
 }
 
 type watcher struct {
@@ -81,9 +84,19 @@ func (t *Table) spread(p *pin, rose bool, at time.Time) {
 			w.fn(hw.Edge{Pin: uint16(p.h), Rose: rose, AtUS: at.Sub(t.started).Microseconds()})
 		}
 	}
-	if wanted {
+	if wanted && f.tells(at) {
 		t.emit(p, Event{Kind: EventPinChange, Level: level, At: at})
 	}
+}
+
+// tells bounds how many edges of a line become events: a flow meter must not wash everything else out of the ring. Whoever watches
+// the line is told of every edge all the same. Callers hold mu.
+func (f *fan) tells(at time.Time) bool {
+	if since := at.Sub(f.second); since >= time.Second || since < 0 {
+		f.second, f.told = at, 0
+	}
+	f.told++
+	return f.told <= limits.WatchRate
 }
 
 // begin keeps how to end the driver's watch, or ends it when the table was closed meanwhile.
