@@ -57,7 +57,7 @@ func Measure(ctx context.Context, o Options) ([]Row, error) {
 		what string
 		run  func(context.Context, Options) ([]Row, error)
 	}{
-		{"exec round trips", execs}, {"pin toggles", toggles}, {"reads", reads}, {"Python", python}, {"garbage", garbage},
+		{"exec round trips", execs}, {"pin toggles", toggles}, {"reads", reads}, {"frames", frames}, {"Python", python}, {"garbage", garbage},
 		{"interrupts", interrupts}, {"machine replacement", replacement}, {"e-stop", estop}, {"memory", memory},
 	} {
 		o.Note(step.what)
@@ -180,6 +180,31 @@ func reads(ctx context.Context, o Options) ([]Row, error) {
 		return nil, err
 	}
 	return []Row{row("pin read p.value()", "µs", "≤ 5 (30 on one core)", 1e6/perSecond)}, nil
+}
+
+// frames moves pictures of 1 KiB from a flash chip on SPI to a display on I2C, as examples/video does. The simulated bench has both.
+func frames(ctx context.Context, o Options) ([]Row, error) {
+	o.Peer = nil
+	const count = 2000
+	code := fmt.Sprintf(`from machine import I2C, Pin, SPI
+spi = SPI(1, baudrate=40000000)
+i2c = I2C(0, freq=1000000)
+cs = Pin(38, Pin.OUT, value=1)
+packet = bytearray(1025)
+packet[0] = 0x40
+pixels = memoryview(packet)[1:]
+cs(0)
+spi.write(b"\x03\x00\x00\x00")
+for _ in range(%d):
+    spi.readinto(pixels)
+    i2c.writeto(0x3C, packet)
+cs(1)
+`, count)
+	perSecond, _, err := rate(ctx, o, code, count)
+	if err != nil {
+		return nil, err
+	}
+	return []Row{row("video frames, flash to display, flat out", "1/s", "≥ 250", perSecond)}, nil
 }
 
 func python(ctx context.Context, o Options) ([]Row, error) {

@@ -14,6 +14,13 @@ func root(product float64, n int) float64 { return math.Pow(product, 1/float64(n
 // garbage lets one exec allocate and drop a gigabyte, and looks at the machine's memory before and after.
 func garbage(ctx context.Context, o Options) ([]Row, error) {
 	const code = "for _ in range(10000):\n    b = bytearray(100000)\n"
+	// What earlier rows left in the heap must not be measured: each collection would look at it again.
+	if err := o.Client.Reset(ctx, ""); err != nil {
+		return nil, err
+	}
+	if _, err := o.Wire.Run(ctx, "b = None"); err != nil { // the new machine is set up
+		return nil, err
+	}
 	before, err := machineBytes(ctx, o)
 	if err != nil {
 		return nil, err
