@@ -88,31 +88,38 @@ func (g *Gate) find(kind, number string, lines map[string]string) (*bus, error) 
 	want := map[string]int{}
 	for _, role := range slices.Sorted(maps.Keys(lines)) {
 		h, err := g.t.Resolve(lines[role])
-		if err != nil {
-			return nil, err
+		if f, ok := errors.AsType[*pin.Refusal](err); ok {
+			f.Nearest = g.layouts(kind) // not pins that could do something else
+			return nil, f
 		}
 		want[role] = int(h)
 	}
-	var near []string
 	for _, b := range g.buses {
 		switch {
 		case b.desc.Kind != kind:
-			continue
 		case number == strconv.Itoa(b.desc.Index):
 			return b, g.mayOpen(b, want)
-		case b.desc.Owner != board.OwnerAgent:
-			continue
-		case number == "" && b.has(want):
+		case number == "" && b.desc.Owner == board.OwnerAgent && b.has(want):
 			return b, nil
 		}
-		near = append(near, b.name+": "+g.layout(b))
 	}
 	r := refuse(eacces, codeNotFound, RuleUnknownBus, clip(kind+number), "the board has no bus %s", clip(kind+number))
 	if number == "" {
 		r = refuse(eacces, codeDenied, RuleLines, kind, "no %s of this board has these lines", kind)
 	}
-	r.Nearest = near
+	r.Nearest = g.layouts(kind)
 	return nil, r
+}
+
+// layouts lists the buses of a kind that programs may use, with their lines.
+func (g *Gate) layouts(kind string) []string {
+	var list []string
+	for _, b := range g.buses {
+		if b.desc.Kind == kind && b.desc.Owner == board.OwnerAgent {
+			list = append(list, b.name+": "+g.layout(b))
+		}
+	}
+	return list
 }
 
 // mayOpen checks owner and lines of a bus that was asked for by its number.

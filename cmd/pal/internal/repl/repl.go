@@ -131,11 +131,17 @@ func (p *session) enter(ctx context.Context, line string, pasted bool) error {
 	return nil
 }
 
+// statement runs one statement. A Ctrl-C that came before the code was on its way, or whose result was too long in coming, is no
+// reason to leave the prompt.
 func (p *session) statement(ctx context.Context, code string) error {
-	ctx, cancel := context.WithCancel(ctx)
+	own, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer p.keys.during(cancel)()
-	return p.run(ctx, code, p.editor)
+	err := p.run(own, code, p.editor)
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil && !p.keys.leaving() {
+		_, err = io.WriteString(p.editor, "KeyboardInterrupt\n")
+	}
+	return err
 }
 
 // Script runs the statements of in one after the other, up to the end of in or of ctx or to an error of run.
