@@ -61,14 +61,6 @@ var busFunctions = []hostFunction{
 	{name: "buffers", args: 3, call: (*machine).learnBuffers},
 }
 
-// perform makes one call that carries text or data.
-func (m *machine) perform(c hw.Call) *hw.Reply {
-	m.call.Call = c
-	r := m.exchange()
-	m.call.Call.Text, m.call.Call.Data = "", nil
-	return r
-}
-
 // at sets the call's handle; false when there can be no such.
 func at(c *hw.Call, handle record) bool {
 	h := handle.number()
@@ -79,13 +71,13 @@ func at(c *hw.Call, handle record) bool {
 func (m *machine) noHandle() record { return m.fail(errnoEINVAL, "no such bus or pin") }
 
 // noBuffer tells the library to raise TypeError.
-func (m *machine) noBuffer() record { return m.fail(efault, "") }
+func (m *machine) noBuffer() record { return m.fail(errnoEFAULT, "") }
 
 // named makes a call about something that the program names.
 func (m *machine) named(c hw.Call, name record) record {
 	text := name.text(m.eng.mem)
 	if len(text) > limits.NameBytes || !utf8.Valid(text) {
-		return m.fail(errnoEINVAL, "name is too long")
+		return m.fail(errnoEINVAL, "name is too long or not UTF-8")
 	}
 	c.Text = string(text)
 	return m.result(m.perform(c))

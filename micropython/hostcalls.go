@@ -17,6 +17,7 @@ import (
 const (
 	firstHostFunction = 16 // references below belong to the engine's own conventions
 	maxHostArgs       = 8
+	errnoEFAULT       = 14
 	errnoEINVAL       = 22
 	errnoENODEV       = 19
 	errnoEIO          = 5
@@ -44,12 +45,12 @@ var ownFunctions = []hostFunction{
 	}},
 	{name: "pin_toggle", args: 1, call: func(m *machine, a []record) record { return m.writePin(hw.OpPinToggle, a[0], 0) }},
 	{name: "pin_irq", args: 2, call: func(m *machine, a []record) record { return m.simple(hw.OpPinIRQ, a[0], a[1].number(), 0, 0) }},
-	{name: "adc_open", args: 1, call: func(m *machine, a []record) record { return m.open(hw.OpADCOpen, a[0]) }},
+	{name: "adc_open", args: 1, call: func(m *machine, a []record) record { return m.named(hw.Call{Op: hw.OpADCOpen}, a[0]) }},
 	{name: "adc_read", args: 1, call: func(m *machine, a []record) record { return m.simple(hw.OpADCRead, a[0], 0, 0, 0) }},
 	{name: "adc_uv", args: 1, call: (*machine).microvolts},
 	{name: "event", args: 2, call: (*machine).event},
 	{name: "board_call", args: 2, call: (*machine).boardCall},
-	{name: "refuse", args: 1, call: func(m *machine, a []record) record { return m.open(hw.OpRefuse, a[0]) }},
+	{name: "refuse", args: 1, call: func(m *machine, a []record) record { return m.named(hw.Call{Op: hw.OpRefuse}, a[0]) }},
 	// What the last None meant.
 	{name: "errno", call: func(m *machine, _ []record) record { return integer(int64(m.fault.Errno)) }},
 	{name: "text", call: func(m *machine, _ []record) record { return m.str(m.fault.Text) }},
@@ -75,19 +76,16 @@ var ownFunctions = []hostFunction{
 	{name: "random_hex", args: 1, call: (*machine).randomHex},
 	// The driver's own.
 	{name: "driver_source", call: func(m *machine, _ []record) record { return m.str(driverSource + driverValues) }},
-	{name: "register", args: 6, keeps: true, call: (*machine).register},
+	{name: "register", args: 3, keeps: true, call: (*machine).register},
 	{name: "seal", call: func(m *machine, _ []record) record { m.sealed = true; return null }},
 	{name: "enter", call: (*machine).enter},
 	{name: "leave", call: (*machine).leave},
 	{name: "worn_out", call: func(m *machine, _ []record) record { m.wornOut = true; return null }},
 	{name: "failed", args: 4, call: (*machine).failed},
 	{name: "answer", args: 2, call: (*machine).answer},
-	{name: "set_board", args: 1, call: func(m *machine, a []record) record { m.files.setBoard(a[0].text(m.eng.mem)); return null }},
-	{name: "file_text", args: 1, call: func(m *machine, a []record) record { return m.str(m.files.faultText(int32(a[0].number()))) }},
-	{name: "file_sync", call: func(m *machine, _ []record) record {
-		_, errno := m.files.flash(hw.Call{A: hw.FileSync, Text: "/"})
-		return integer(int64(errno))
-	}},
+	{name: "set_board", args: 1, call: func(m *machine, a []record) record { m.files.SetBoard(a[0].text(m.eng.mem)); return null }},
+	{name: "file_text", args: 1, call: func(m *machine, a []record) record { return m.str(m.files.FaultText(int32(a[0].number()))) }},
+	{name: "file_sync", call: func(m *machine, _ []record) record { return integer(int64(m.files.Sync())) }},
 	{name: "next_edge", call: (*machine).takeEdge},
 	{name: "irq_mask", args: 1, call: (*machine).maskHandlers},
 	{name: "edge_rose", call: func(m *machine, _ []record) record { return flag(m.edge.Rose) }},
@@ -143,14 +141,6 @@ func (m *machine) simple(op hw.Op, pin record, a, b, c int64) record {
 	return m.result(m.hardware(op, uint16(h), a, b, c))
 }
 
-func (m *machine) open(op hw.Op, name record) record {
-	text := name.text(m.eng.mem)
-	if len(text) > limits.NameBytes {
-		return m.fail(errnoEINVAL, "name is too long")
-	}
-	return m.result(m.hardwareText(op, string(text), nil))
-}
-
 func (m *machine) microvolts(a []record) record {
 	h := a[0].number()
 	if h < 0 || h > math.MaxUint16 {
@@ -173,7 +163,7 @@ func (m *machine) event(a []record) record {
 	case !utf8.Valid(name) || !utf8.Valid(data):
 		return m.fail(errnoEINVAL, "event is not UTF-8")
 	}
-	return m.result(m.hardwareText(hw.OpEvent, string(name), data))
+	return m.result(m.perform(hw.Call{Op: hw.OpEvent, Text: string(name), Data: data}))
 }
 
 // boardCall calls a function of board.py in engineering mode. The value is JSON text, or behind "!", which starts no JSON,
@@ -183,7 +173,7 @@ func (m *machine) boardCall(a []record) record {
 	if len(data) > limits.OutputMax {
 		return m.fail(errnoEINVAL, "arguments are longer than 64 KiB of JSON")
 	}
-	r := m.hardwareText(hw.OpBoardCall, string(a[0].text(m.eng.mem)), data)
+	r := m.perform(hw.Call{Op: hw.OpBoardCall, Text: string(a[0].text(m.eng.mem)), Data: data})
 	if r.Errno != 0 && (r.Refusal != 0 || !json.Valid(r.Data)) {
 		return m.result(r)
 	}
@@ -221,23 +211,6 @@ func (m *machine) now() time.Time { return time.Now().Add(m.clockAhead) }
 func (m *machine) setClock(a []record) record {
 	m.clockAhead = time.Until(time.Unix(a[0].number(), a[1].number()*1000))
 	return flag(true)
-}
-
-// keepOpen notes where the engine keeps the descriptor of one of the three standard streams: in the second word of its object.
-func (m *machine) keepOpen(a []record) record {
-	s := openStream{at: uint32(a[0].number()) + 4, fd: uint32(a[1].number())}
-	if fd, ok := m.eng.mem.ReadUint32Le(s.at); !ok || fd != s.fd {
-		panic(fatal{"the engine's standard streams are not where they should be"})
-	}
-	m.streams = append(m.streams, s)
-	return null
-}
-
-// openStreams undoes what a program that closed sys.stdout did to all that come after it.
-func (m *machine) openStreams() {
-	for _, s := range m.streams {
-		m.eng.mem.WriteUint32Le(s.at, s.fd)
-	}
 }
 
 // randomHex answers n bytes of system randomness, n at most 256, in hexadecimal.

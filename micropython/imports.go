@@ -44,8 +44,8 @@ func imports(m *machine) map[string]func(stack []uint64) {
 		"proxy_convert_mp_to_js_then_js_to_mp_obj_jsside":               m.dropRecord,
 		"proxy_convert_mp_to_js_then_js_to_js_then_js_to_mp_obj_jsside": m.dropRecord,
 	}
-	for name, fn := range m.files.imports(m) {
-		table[name] = fn
+	for name, call := range m.files.Calls() {
+		table[name] = func(s []uint64) { call(m.eng.mem, s) }
 	}
 	return table
 }

@@ -2,7 +2,7 @@ package micropython
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +22,11 @@ var driverSource string
 
 //go:embed lib/driver_values.py
 var driverValues string
+
+// The guest library: what a program finds in /lib.
+//
+//go:embed lib/*.py lib/machine/*.py
+var library embed.FS
 
 const (
 	ownSource = `  File "<stdin>", line `
@@ -52,20 +57,7 @@ func (m *machine) register(a []record) record {
 	if err := m.eng.linkThrow(m); err != nil {
 		panic(fatal{err.Error()})
 	}
-	for fd := range m.standard {
-		m.standard[fd] = uint32(a[3+fd].number()) + 4 // behind the type
-		if got, ok := m.eng.mem.ReadUint32Le(m.standard[fd]); !ok || got != uint32(fd) {
-			panic(fatal{"the engine's standard streams are not where they are looked for"})
-		}
-	}
 	return null
-}
-
-// reopen undoes what a program may have done to the standard streams: one that was closed stays so for every later job.
-func (m *machine) reopen() {
-	for fd, at := range m.standard {
-		m.eng.mem.WriteUint32Le(at, uint32(fd))
-	}
 }
 
 // run runs one job and reports its end. An error means that the engine is not to be trusted any more.
@@ -75,11 +67,10 @@ func (m *machine) run(r frame.Run) error {
 	m.outcome = hw.Outcome{}
 	m.edges.reset()
 	m.scheduled, m.masked, m.kicked = false, false, false
-	m.reopen()
 	m.stdout.reset(job.MaxOutput)
 	m.stderr.reset(job.MaxOutput)
 	m.openStreams()
-	m.files.job, m.files.fault = r.Seq, hw.Reply{}
+	m.files.Begin(r.Seq)
 	for _, key := range job.Drop {
 		if err := m.drive(kindDrop, &hw.Job{Session: key}); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/micropython/files"
 	"github.com/pal-terminal/pal/vm/frame"
 )
 
@@ -25,20 +26,19 @@ type machine struct {
 	start time.Time
 	eng   *engine
 	ch    *channel
-	files *tree
+	files *files.Tree
 
 	random         randomness
-	streams        []openStream
 	stdout, stderr stream
+	streams        []openStream
 	pendingSince   time.Time // of the oldest byte in either stream
 	lastBeat       time.Time
 
-	serving  bool // Ready was sent: nothing else may be sent before it
-	sealed   bool // programs find no host functions any more
-	driver   record
-	drain    uint32    // the engine's address of the callable that runs interrupt handlers
-	standard [3]uint32 // the engine's addresses of the descriptors of sys.stdin, stdout and stderr
-	args     [maxHostArgs]record
+	serving bool // Ready was sent: nothing else may be sent before it
+	sealed  bool // programs find no host functions any more
+	driver  record
+	drain   uint32 // the engine's address of the callable that runs interrupt handlers
+	args    [maxHostArgs]record
 
 	seq       uint32
 	kind      hw.JobKind
@@ -69,9 +69,6 @@ type machine struct {
 	scratch    []byte        // data of a call that is put together, reused
 }
 
-// openStream is a standard stream's descriptor in the engine's memory.
-type openStream struct{ at, fd uint32 }
-
 // newMachine boots an engine whose channel is ch and loads the guest library. With a nil ch only jobs that touch no hardware
 // can run.
 func newMachine(ctx context.Context, opts Options, ch *channel) (*machine, error) {
@@ -80,8 +77,8 @@ func newMachine(ctx context.Context, opts Options, ch *channel) (*machine, error
 		stdout: stream{id: hw.Stdout}, stderr: stream{id: hw.Stderr},
 	}
 	m.lastBeat = m.start
-	m.files = newTree(m.beside)
-	if err := m.files.addLibrary(); err != nil {
+	m.files = files.New(files.Host{Ask: m.beside, Print: m.print, Source: plainDecorators})
+	if err := m.files.AddLibrary(library); err != nil {
 		return nil, err
 	}
 	eng, err := startEngine(ctx, opts.CacheDir, opts.HeapBytes, m)
@@ -245,9 +242,9 @@ func (m *machine) hardware(op hw.Op, pin uint16, a, b, c int64) *hw.Reply {
 	return m.exchange()
 }
 
-// hardwareText is hardware for the calls that carry text and data.
-func (m *machine) hardwareText(op hw.Op, text string, data []byte) *hw.Reply {
-	m.call.Call = hw.Call{Op: op, Text: text, Data: data}
+// perform makes one call that carries text or data.
+func (m *machine) perform(c hw.Call) *hw.Reply {
+	m.call.Call = c
 	r := m.exchange()
 	m.call.Call.Text, m.call.Call.Data = "", nil
 	return r

@@ -104,3 +104,23 @@ func (m *machine) flushOld(now time.Time) {
 		m.flushAll()
 	}
 }
+
+// openStream is where the engine keeps the descriptor of a standard stream.
+type openStream struct{ at, fd uint32 }
+
+// keepOpen notes where the engine keeps the descriptor of one of the three standard streams: in the second word of its object.
+func (m *machine) keepOpen(a []record) record {
+	s := openStream{at: uint32(a[0].number()) + 4, fd: uint32(a[1].number())}
+	if fd, ok := m.eng.mem.ReadUint32Le(s.at); !ok || fd != s.fd {
+		panic(fatal{"the engine's standard streams are not where they should be"})
+	}
+	m.streams = append(m.streams, s)
+	return null
+}
+
+// openStreams undoes what a program that closed sys.stdout did to all that come after it.
+func (m *machine) openStreams() {
+	for _, s := range m.streams {
+		m.eng.mem.WriteUint32Le(s.at, s.fd)
+	}
+}

@@ -37,7 +37,7 @@ func (m *machine) openPin(a []record) record {
 	if len(name) > limits.NameBytes {
 		return m.fail(errnoEINVAL, "name is too long")
 	}
-	r := m.hardwareText(hw.OpPinOpen, string(name), nil)
+	r := m.perform(hw.Call{Op: hw.OpPinOpen, Text: string(name)})
 	m.allow(r.Value, r)
 	return m.result(r)
 }

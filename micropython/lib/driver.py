@@ -460,5 +460,5 @@ def make_room(key):
         pass
 
 
-js.register(run, id(drain), id(micropython.schedule), id(sys.stdin), id(sys.stdout), id(sys.stderr))
+js.register(run, id(drain), id(micropython.schedule))
 js.seal()

@@ -1,4 +1,4 @@
-package micropython
+package files
 
 import (
 	"bytes"
@@ -22,17 +22,15 @@ const (
 	modeFile   = 0o100000
 	modeFolder = 0o040000
 
-	statBytes    = 96
-	statfsBytes  = 72
-	direntBytes  = 280
-	direntName   = 19
-	direntDir    = 4
-	direntFile   = 8
-	firstHandle  = 3
-	blockBytes   = 4096
-	efault       = 14
-	enosys       = 38
-	enametoolong = 36
+	statBytes   = 96
+	statfsBytes = 72
+	direntBytes = 280
+	direntName  = 19
+	direntDir   = 4
+	direntFile  = 8
+	firstHandle = 3
+	mostBuffers = 64 // of one scatter or gather call; the engine's library passes two
+	blockBytes  = 4096
 )
 
 // handle is an open file or folder.
@@ -54,57 +52,71 @@ type handle struct {
 	aheadOf uint64
 }
 
-// imports are the file calls. Those named __syscall answer a negative error number, the others a positive one.
-func (t *tree) imports(m *machine) map[string]func([]uint64) {
-	withPath := func(arg int, f func(s []uint64, p string) int32) func([]uint64) {
-		return func(s []uint64) {
-			p, ok := m.path(uint32(s[arg]))
+// Memory is the engine's memory. Read returns the bytes themselves, not a copy, and false when not all of them lie within.
+type Memory interface {
+	Size() uint32
+	Read(at, size uint32) ([]byte, bool)
+}
+
+// Call serves one file call: it takes its arguments from s and leaves its result in s[0].
+type Call func(mem Memory, s []uint64)
+
+// Calls are the file calls that the engine's C library imports, by name. Those named __syscall answer a negative error number, the
+// others a positive one.
+func (t *Tree) Calls() map[string]Call {
+	return map[string]Call{
+		"__syscall_chdir":   t.withPath(0, func(_ Memory, _ []uint64, p string) int32 { return t.chdir(p) }),
+		"__syscall_mkdirat": t.withPath(1, func(_ Memory, _ []uint64, p string) int32 { return t.mkdir(p) }),
+		"__syscall_rmdir":   t.withPath(0, func(_ Memory, _ []uint64, p string) int32 { return t.remove(p, true) }),
+		"__syscall_unlinkat": t.withPath(1, func(_ Memory, s []uint64, p string) int32 {
+			return t.remove(p, uint32(s[2])&0x200 != 0)
+		}),
+		"__syscall_renameat": t.withPath(1, func(mem Memory, s []uint64, from string) int32 {
+			to, ok := text(mem, uint32(s[3]))
 			if !ok {
-				s[0] = minus(enametoolong)
-				return
+				return enametoolong
 			}
-			s[0] = uint64(uint32(f(s, t.abs(p))))
-		}
-	}
-	return map[string]func([]uint64){
-		"__syscall_chdir":   withPath(0, func(_ []uint64, p string) int32 { return -t.chdir(p) }),
-		"__syscall_mkdirat": withPath(1, func(_ []uint64, p string) int32 { return -t.mkdir(p) }),
-		"__syscall_rmdir":   withPath(0, func(_ []uint64, p string) int32 { return -t.remove(p, true) }),
-		"__syscall_unlinkat": withPath(1, func(s []uint64, p string) int32 {
-			return -t.remove(p, uint32(s[2])&0x200 != 0)
+			return t.rename(from, t.abs(to))
 		}),
-		"__syscall_renameat": withPath(1, func(s []uint64, from string) int32 {
-			to, ok := m.path(uint32(s[3]))
-			if !ok {
-				return -enametoolong
-			}
-			return -t.rename(from, t.abs(to))
-		}),
-		"__syscall_openat": withPath(1, func(s []uint64, p string) int32 { return t.openFile(p, uint32(s[2])) }),
-		"__syscall_stat64": withPath(0, func(s []uint64, p string) int32 { return -t.stat(m, p, uint32(s[1])) }),
-		"__syscall_statfs64": withPath(0, func(s []uint64, p string) int32 {
-			return -t.statfs(m, p, uint32(s[2]))
-		}),
-		"__syscall_getcwd":     func(s []uint64) { s[0] = t.getcwd(m, uint32(s[0]), uint32(s[1])) },
-		"__syscall_getdents64": func(s []uint64) { s[0] = uint64(uint32(t.dents(m, int32(s[0]), uint32(s[1]), uint32(s[2])))) },
-		"__syscall_poll":       func(s []uint64) { s[0] = minus(enosys) },
-		"fd_close": func(s []uint64) {
+		"__syscall_openat":     t.withPath(1, func(_ Memory, s []uint64, p string) int32 { return -t.openFile(p, uint32(s[2])) }),
+		"__syscall_stat64":     t.withPath(0, func(mem Memory, s []uint64, p string) int32 { return t.stat(mem, p, uint32(s[1])) }),
+		"__syscall_statfs64":   t.withPath(0, func(mem Memory, s []uint64, p string) int32 { return t.statfs(mem, p, uint32(s[2])) }),
+		"__syscall_getcwd":     func(mem Memory, s []uint64) { s[0] = result(t.getcwd(mem, uint32(s[0]), uint32(s[1]))) },
+		"__syscall_getdents64": func(mem Memory, s []uint64) { s[0] = result(t.dents(mem, int32(s[0]), uint32(s[1]), uint32(s[2]))) },
+		"__syscall_poll":       func(_ Memory, s []uint64) { s[0] = result(-enosys) },
+		"fd_close": func(_ Memory, s []uint64) {
 			delete(t.open, int32(s[0]))
 			s[0] = 0
 		},
-		"fd_sync":  func(s []uint64) { s[0] = uint64(uint32(t.sync(int32(s[0])))) },
-		"fd_seek":  func(s []uint64) { s[0] = uint64(t.seek(m, int32(s[0]), int64(s[1]), uint32(s[2]), uint32(s[3]))) },
-		"fd_read":  func(s []uint64) { s[0] = uint64(m.vector(s, t.read)) },
-		"fd_write": func(s []uint64) { s[0] = uint64(m.vector(s, m.writeTo)) },
+		"fd_sync": func(_ Memory, s []uint64) { s[0] = result(t.sync(int32(s[0]))) },
+		"fd_seek": func(mem Memory, s []uint64) {
+			s[0] = result(t.seek(mem, int32(s[0]), int64(s[1]), uint32(s[2]), uint32(s[3])))
+		},
+		"fd_read":  func(mem Memory, s []uint64) { s[0] = result(vector(mem, s, t.read)) },
+		"fd_write": func(mem Memory, s []uint64) { s[0] = result(vector(mem, s, t.write)) },
 	}
 }
 
-// path reads a NUL-terminated path; false when it is longer than any real one.
-func (m *machine) path(p uint32) (string, bool) {
-	if p >= m.eng.mem.Size() {
+// result is a 32-bit answer as the engine takes it.
+func result(n int32) uint64 { return uint64(uint32(n)) }
+
+// withPath makes a call of f, which gets the absolute path that the argument arg points to and answers an error number.
+func (t *Tree) withPath(arg int, f func(mem Memory, s []uint64, p string) int32) Call {
+	return func(mem Memory, s []uint64) {
+		errno := int32(enametoolong)
+		if p, ok := text(mem, uint32(s[arg])); ok {
+			errno = f(mem, s, t.abs(p))
+		}
+		s[0] = result(-errno)
+	}
+}
+
+// text reads a NUL-terminated path; false when it is longer than any real one.
+func text(mem Memory, p uint32) (string, bool) {
+	if p >= mem.Size() {
 		return "", false
 	}
-	raw, _ := m.eng.mem.Read(p, min(limits.PathBytes, m.eng.mem.Size()-p))
+	raw, _ := mem.Read(p, min(limits.PathBytes, mem.Size()-p))
 	end := bytes.IndexByte(raw, 0)
 	if end < 0 {
 		return "", false
@@ -113,48 +125,48 @@ func (m *machine) path(p uint32) (string, bool) {
 }
 
 // vector runs f over the buffers of a scatter or gather call and stores how many bytes were moved.
-func (m *machine) vector(s []uint64, f func(fd int32, p []byte) (int, int32)) int32 {
-	fd, list, count, result := int32(s[0]), uint32(s[1]), uint32(s[2]), uint32(s[3])
+func vector(mem Memory, s []uint64, f func(fd int32, p []byte) (int, int32)) int32 {
+	fd, count := int32(s[0]), min(uint32(s[2]), mostBuffers)
+	list, ok := mem.Read(uint32(s[1]), count*8)
+	moved, okMoved := mem.Read(uint32(s[3]), 4)
+	if !ok || !okMoved {
+		return efault
+	}
 	total := 0
-	for k := range min(count, 64) {
-		at, _ := m.eng.mem.ReadUint32Le(list + 8*k)
-		size, _ := m.eng.mem.ReadUint32Le(list + 8*k + 4)
-		p, ok := m.eng.mem.Read(at, size)
+	for k := range count {
+		p, ok := mem.Read(binary.LittleEndian.Uint32(list[8*k:]), binary.LittleEndian.Uint32(list[8*k+4:]))
 		if !ok {
 			return efault
 		}
 		n, errno := f(fd, p)
-		if errno != 0 {
-			if total > 0 {
-				break
-			}
+		if errno != 0 && total == 0 {
 			return errno
 		}
 		total += n
-		if n < len(p) {
+		if errno != 0 || n < len(p) {
 			break
 		}
 	}
-	m.eng.mem.WriteUint32Le(result, uint32(total))
+	binary.LittleEndian.PutUint32(moved, uint32(total))
 	return 0
 }
 
-// writeTo serves fd_write: the two streams of output, and files.
-func (m *machine) writeTo(fd int32, p []byte) (int, int32) {
+// write serves fd_write: the two streams of output, and files.
+func (t *Tree) write(fd int32, p []byte) (int, int32) {
 	switch fd {
 	case 1, 2:
-		m.print(hw.Stream(fd), p)
+		t.host.Print(hw.Stream(fd), p)
 		return len(p), 0
 	}
-	h := m.files.open[fd]
+	h := t.open[fd]
 	if h == nil || !h.write {
 		return 0, ebadf
 	}
-	return m.files.writeFlash(h, p)
+	return t.writeFlash(h, p)
 }
 
 // read serves fd_read. Standard input is at its end from the start.
-func (t *tree) read(fd int32, p []byte) (int, int32) {
+func (t *Tree) read(fd int32, p []byte) (int, int32) {
 	if fd == 0 {
 		return 0, 0
 	}
@@ -176,7 +188,7 @@ func (t *tree) read(fd int32, p []byte) (int, int32) {
 	return n, 0
 }
 
-func (t *tree) openFile(p string, flags uint32) int32 {
+func (t *Tree) openFile(p string, flags uint32) int32 {
 	if len(t.open) >= limits.VMOpenFiles && !t.closeOldest() {
 		return -emfile
 	}
@@ -205,7 +217,7 @@ func (t *tree) openFile(p string, flags uint32) int32 {
 }
 
 // openLocal opens a file or a folder of the library.
-func (t *tree) openLocal(p string, flags uint32, imports bool) (*handle, int32) {
+func (t *Tree) openLocal(p string, flags uint32, imports bool) (*handle, int32) {
 	n, errno := t.local(p)
 	writes := flags&openAccess != 0
 	switch {
@@ -227,14 +239,14 @@ func (t *tree) openLocal(p string, flags uint32, imports bool) (*handle, int32) 
 		h.entries = n.list()
 	}
 	if imports {
-		h.data = []byte(plainDecorators(string(n.data)))
+		h.data = []byte(t.host.Source(string(n.data)))
 	}
 	return h, 0
 }
 
 // closeOldest takes back the handle of the job that is longest past, so that a program which leaves files open does not keep
 // all that come after it from opening any. It reports false when the running job holds them all.
-func (t *tree) closeOldest() bool {
+func (t *Tree) closeOldest() bool {
 	oldest := int32(-1)
 	for fd, h := range t.open {
 		if h.job != t.job && (oldest < 0 || t.job-h.job > t.job-t.open[oldest].job) {
@@ -246,7 +258,7 @@ func (t *tree) closeOldest() bool {
 }
 
 // importing says that opening p follows the questions only an import asks: about X, then about X.py.
-func (t *tree) importing(p string) bool {
+func (t *Tree) importing(p string) bool {
 	bare, ok := strings.CutSuffix(p, ".py")
 	if !ok || t.lastStat[1] != p {
 		return false
@@ -254,13 +266,13 @@ func (t *tree) importing(p string) bool {
 	return t.lastStat[0] == bare || strings.HasSuffix(bare, "/__init__")
 }
 
-func (t *tree) stat(m *machine, p string, buf uint32) int32 {
+func (t *Tree) stat(mem Memory, p string, buf uint32) int32 {
 	t.lastStat[0], t.lastStat[1] = t.lastStat[1], p
 	n, errno := t.info(p)
 	if errno != 0 {
 		return errno
 	}
-	raw, ok := m.eng.mem.Read(buf, statBytes)
+	raw, ok := mem.Read(buf, statBytes)
 	if !ok {
 		return efault
 	}
@@ -286,7 +298,7 @@ func (t *tree) stat(m *machine, p string, buf uint32) int32 {
 	return 0
 }
 
-func (t *tree) statfs(m *machine, p string, buf uint32) int32 {
+func (t *Tree) statfs(mem Memory, p string, buf uint32) int32 {
 	if _, errno := t.info(p); errno != 0 {
 		return errno
 	}
@@ -294,7 +306,7 @@ func (t *tree) statfs(m *machine, p string, buf uint32) int32 {
 	if errno != 0 {
 		return errno
 	}
-	raw, ok := m.eng.mem.Read(buf, statfsBytes)
+	raw, ok := mem.Read(buf, statfsBytes)
 	if !ok {
 		return efault
 	}
@@ -311,7 +323,7 @@ func (t *tree) statfs(m *machine, p string, buf uint32) int32 {
 	return 0
 }
 
-func (t *tree) chdir(p string) int32 {
+func (t *Tree) chdir(p string) int32 {
 	n, errno := t.info(p)
 	switch {
 	case errno != 0:
@@ -323,16 +335,21 @@ func (t *tree) chdir(p string) int32 {
 	return 0
 }
 
-func (t *tree) getcwd(m *machine, buf, size uint32) uint64 {
-	if uint32(len(t.cwd)+1) > size {
-		return minus(einval)
+// getcwd answers how many bytes it wrote, or a negative error number.
+func (t *Tree) getcwd(mem Memory, buf, size uint32) int32 {
+	need := uint32(len(t.cwd)) + 1
+	if need > size {
+		return -einval
 	}
-	m.eng.mem.WriteString(buf, t.cwd)
-	m.eng.mem.WriteByte(buf+uint32(len(t.cwd)), 0)
-	return uint64(len(t.cwd) + 1)
+	raw, ok := mem.Read(buf, need)
+	if !ok {
+		return -efault
+	}
+	raw[copy(raw, t.cwd)] = 0
+	return int32(need)
 }
 
-func (t *tree) seek(m *machine, fd int32, offset int64, whence, result uint32) int32 {
+func (t *Tree) seek(mem Memory, fd int32, offset int64, whence, to uint32) int32 {
 	h := t.open[fd]
 	if h == nil {
 		if fd >= 0 && fd < firstHandle {
@@ -356,17 +373,21 @@ func (t *tree) seek(m *machine, fd int32, offset int64, whence, result uint32) i
 		return einval
 	}
 	h.at = at
-	m.eng.mem.WriteUint64Le(result, uint64(at))
+	raw, ok := mem.Read(to, 8)
+	if !ok {
+		return efault
+	}
+	binary.LittleEndian.PutUint64(raw, uint64(at))
 	return 0
 }
 
 // dents lists a folder: as many whole entries as fit.
-func (t *tree) dents(m *machine, fd int32, buf, size uint32) int32 {
+func (t *Tree) dents(mem Memory, fd int32, buf, size uint32) int32 {
 	h := t.open[fd]
 	if h == nil {
 		return -ebadf
 	}
-	raw, ok := m.eng.mem.Read(buf, size)
+	raw, ok := mem.Read(buf, size)
 	if !ok {
 		return -efault
 	}

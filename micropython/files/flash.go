@@ -1,4 +1,4 @@
-package micropython
+package files
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ const flashRoot = "/flash"
 
 // remote returns the guard's path for the absolute path p, and whether it has one. The working folder shows board.py, which is no
 // file of the guard's.
-func (t *tree) remote(p string) (q string, ok bool) {
+func (t *Tree) remote(p string) (q string, ok bool) {
 	switch {
 	case p == flashRoot:
 		return "/", true
@@ -37,9 +37,9 @@ func localPath(p string) string {
 }
 
 // flash makes one call about what the guard keeps; the number is that of an error.
-func (t *tree) flash(c hw.Call) (*hw.Reply, int32) {
+func (t *Tree) flash(c hw.Call) (*hw.Reply, int32) {
 	c.Op = hw.OpFile
-	r := t.ask(c)
+	r := t.host.Ask(c)
 	t.fault.Errno = r.Errno
 	if r.Errno == 0 {
 		return r, 0
@@ -57,14 +57,14 @@ func (t *tree) flash(c hw.Call) (*hw.Reply, int32) {
 }
 
 // change is flash for calls that change something.
-func (t *tree) change(c hw.Call) int32 {
+func (t *Tree) change(c hw.Call) int32 {
 	t.changes++
 	_, errno := t.flash(c)
 	return errno
 }
 
-// faultText says what an error number of the latest refusal meant, "" when it was another.
-func (t *tree) faultText(errno int32) string {
+// FaultText says what an error number of the latest refusal meant, "" when it was another.
+func (t *Tree) FaultText(errno int32) string {
 	if t.fault.Errno != errno || t.fault.Text == "" {
 		return ""
 	}
@@ -74,7 +74,7 @@ func (t *tree) faultText(errno int32) string {
 // forbidden refuses bytecode, which the engine would run unchecked. The guard refuses it too.
 func forbidden(p string) bool { return strings.HasSuffix(strings.ToLower(p), ".mpy") }
 
-func (t *tree) mkdir(p string) int32 {
+func (t *Tree) mkdir(p string) int32 {
 	q, ok := t.remote(p)
 	switch {
 	case !ok:
@@ -88,7 +88,7 @@ func (t *tree) mkdir(p string) int32 {
 }
 
 // fixedOr is fixed, and errno for what is there.
-func (t *tree) fixedOr(p string, errno int32) int32 {
+func (t *Tree) fixedOr(p string, errno int32) int32 {
 	if _, missing := t.local(localPath(p)); missing == 0 {
 		return errno
 	}
@@ -96,7 +96,7 @@ func (t *tree) fixedOr(p string, errno int32) int32 {
 }
 
 // remove deletes a file or, with dir, an empty folder.
-func (t *tree) remove(p string, dir bool) int32 {
+func (t *Tree) remove(p string, dir bool) int32 {
 	q, ok := t.remote(p)
 	if !ok {
 		return t.fixedOrMissing(localPath(p))
@@ -115,7 +115,7 @@ func (t *tree) remove(p string, dir bool) int32 {
 	return errno
 }
 
-func (t *tree) fixedOrMissing(p string) int32 {
+func (t *Tree) fixedOrMissing(p string) int32 {
 	if _, errno := t.local(p); errno != 0 {
 		return errno
 	}
@@ -123,7 +123,7 @@ func (t *tree) fixedOrMissing(p string) int32 {
 }
 
 // forget makes handles of a file that is gone see an empty one that cannot be written, whatever gets its name.
-func (t *tree) forget(q string) {
+func (t *Tree) forget(q string) {
 	for _, h := range t.open {
 		if h.node == nil && h.path == q {
 			h.gone = true
@@ -131,7 +131,7 @@ func (t *tree) forget(q string) {
 	}
 }
 
-func (t *tree) rename(from, to string) int32 {
+func (t *Tree) rename(from, to string) int32 {
 	q, ok := t.remote(from)
 	if !ok {
 		return t.fixedOrMissing(localPath(from))
@@ -169,7 +169,7 @@ type info struct {
 	ino           uint64
 }
 
-func (t *tree) info(p string) (info, int32) {
+func (t *Tree) info(p string) (info, int32) {
 	q, ok := t.remote(p)
 	if !ok {
 		n, errno := t.local(localPath(p))
@@ -186,7 +186,7 @@ func (t *tree) info(p string) (info, int32) {
 }
 
 // openFlash opens a file or a folder that the guard keeps.
-func (t *tree) openFlash(q string, flags uint32, imports bool) (*handle, int32) {
+func (t *Tree) openFlash(q string, flags uint32, imports bool) (*handle, int32) {
 	access := flags & openAccess
 	h := &handle{path: q, read: access != openWriteOnly, write: access != 0, append: flags&openAppend != 0}
 	if !h.write {
@@ -218,7 +218,7 @@ func (t *tree) openFlash(q string, flags uint32, imports bool) (*handle, int32) 
 }
 
 // openReading looks whether the file may be read by reading its beginning.
-func (t *tree) openReading(h *handle, flags uint32, imports bool) int32 {
+func (t *Tree) openReading(h *handle, flags uint32, imports bool) int32 {
 	errno := int32(eisdir)
 	if flags&openFolder == 0 {
 		errno = t.readAhead(h)
@@ -235,7 +235,7 @@ func (t *tree) openReading(h *handle, flags uint32, imports bool) int32 {
 		return errno
 	}
 	source, errno := t.readWhole(h)
-	h.data = []byte(plainDecorators(string(source)))
+	h.data = []byte(t.host.Source(string(source)))
 	return errno
 }
 
@@ -269,7 +269,7 @@ func (n *node) list() []entry {
 }
 
 // readAhead fills the handle's buffer from where it stands: the engine reads lines byte by byte.
-func (t *tree) readAhead(h *handle) int32 {
+func (t *Tree) readAhead(h *handle) int32 {
 	r, errno := t.flash(hw.Call{A: hw.FileRead, Text: h.path, B: h.at, C: blockBytes})
 	if errno != 0 {
 		return errno
@@ -280,9 +280,9 @@ func (t *tree) readAhead(h *handle) int32 {
 
 // moment changes with whatever makes bytes read ahead doubtful: a change by this machine, or another job, before which anybody may have
 // changed the file.
-func (t *tree) moment() uint64 { return uint64(t.job)<<32 | uint64(t.changes) }
+func (t *Tree) moment() uint64 { return uint64(t.job)<<32 | uint64(t.changes) }
 
-func (t *tree) readWhole(h *handle) ([]byte, int32) {
+func (t *Tree) readWhole(h *handle) ([]byte, int32) {
 	var whole []byte
 	for {
 		r, errno := t.flash(hw.Call{A: hw.FileRead, Text: h.path, B: int64(len(whole)), C: limits.BusBytes})
@@ -297,7 +297,7 @@ func (t *tree) readWhole(h *handle) ([]byte, int32) {
 }
 
 // readFlash reads from where the handle stands. Fewer bytes than asked for do not mean the end, no bytes do.
-func (t *tree) readFlash(h *handle, p []byte) (int, int32) {
+func (t *Tree) readFlash(h *handle, p []byte) (int, int32) {
 	if errno := t.place(h); errno != 0 || h.gone {
 		return 0, errno
 	}
@@ -325,7 +325,7 @@ func (t *tree) readFlash(h *handle, p []byte) (int, int32) {
 }
 
 // writeFlash writes at once: an error is the write's own, and a full store is told where it can be caught.
-func (t *tree) writeFlash(h *handle, p []byte) (int, int32) {
+func (t *Tree) writeFlash(h *handle, p []byte) (int, int32) {
 	if h.gone {
 		return 0, enoent
 	}
@@ -335,17 +335,16 @@ func (t *tree) writeFlash(h *handle, p []byte) (int, int32) {
 		}
 	}
 	total, errno := 0, int32(0)
-	pieces(p, func(piece []byte) bool {
+	for piece := range slices.Chunk(p, limits.BusBytes) {
 		at := h.at + int64(total)
 		if h.append {
 			at = -1
 		}
-		errno = t.change(hw.Call{A: hw.FileWrite, Text: h.path, B: at, Data: piece})
-		if errno == 0 {
-			total += len(piece)
+		if errno = t.change(hw.Call{A: hw.FileWrite, Text: h.path, B: at, Data: piece}); errno != 0 {
+			break
 		}
-		return errno == 0
-	})
+		total += len(piece)
+	}
 	h.at += int64(total)
 	if h.append {
 		h.at = atEnd
@@ -360,7 +359,7 @@ func (t *tree) writeFlash(h *handle, p []byte) (int, int32) {
 const atEnd = -1
 
 // place finds out where a handle stands.
-func (t *tree) place(h *handle) int32 {
+func (t *Tree) place(h *handle) int32 {
 	if h.at != atEnd {
 		return 0
 	}
@@ -370,7 +369,7 @@ func (t *tree) place(h *handle) int32 {
 }
 
 // size is that of an open file.
-func (t *tree) size(h *handle) (int64, int32) {
+func (t *Tree) size(h *handle) (int64, int32) {
 	switch {
 	case h.data != nil:
 		return int64(len(h.data)), 0
@@ -387,7 +386,7 @@ func (t *tree) size(h *handle) (int64, int32) {
 }
 
 // sync has what was written brought to the disk.
-func (t *tree) sync(fd int32) int32 {
+func (t *Tree) sync(fd int32) int32 {
 	h := t.open[fd]
 	if h == nil || h.node != nil || h.gone || !h.write {
 		return 0
@@ -395,8 +394,14 @@ func (t *tree) sync(fd int32) int32 {
 	return t.change(hw.Call{A: hw.FileSync, Text: h.path})
 }
 
+// Sync has everything in /flash brought to the disk and answers an error number, 0 for none.
+func (t *Tree) Sync() int32 {
+	_, errno := t.flash(hw.Call{A: hw.FileSync, Text: "/"})
+	return errno
+}
+
 // free answers bytes free and in all.
-func (t *tree) free() (free, total int64, errno int32) {
+func (t *Tree) free() (free, total int64, errno int32) {
 	r, errno := t.flash(hw.Call{A: hw.FileFree, Text: "/"})
 	if errno != 0 {
 		return 0, 0, errno

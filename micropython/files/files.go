@@ -1,8 +1,19 @@
-package micropython
+// Package files is what a program sees as its file system.
+//
+// # Model
+//
+// A [Tree] answers the file calls of the engine's C library. /lib and board.py are here in memory and read-only; /flash is the guard's,
+// and every use of it is one [hw.Call] through the Ask of [Host]. No path leads to the files of the process's own system. One
+// program runs at a time, on one goroutine, and a Tree is used on that one alone.
+//
+// # What it refuses
+//
+// Changes outside of /flash, bytecode files (.mpy), which the engine would run unchecked, and more open files than limits.VMOpenFiles. Addresses
+// that the engine passes are looked up in its memory and answered with an error number when they lie outside.
+package files
 
 import (
 	"bytes"
-	"embed"
 	"fmt"
 	"io/fs"
 	"path"
@@ -11,11 +22,6 @@ import (
 
 	"github.com/pal-terminal/pal/hw"
 )
-
-// The guest library: what a program finds in /lib.
-//
-//go:embed lib/*.py lib/machine/*.py
-var library embed.FS
 
 // POSIX error numbers as MicroPython's errno module has them; the engine's C library would use others. 27 (EFBIG) must not
 // be among them: it is that library's EINTR, upon which the engine tries again for ever.
@@ -33,6 +39,10 @@ const (
 	enospc  = 28
 	espipe  = 29
 	erofs   = 30
+
+	efault       = 14
+	enametoolong = 36
+	enosys       = 38
 )
 
 // node is a file or a folder of the library. All of them are read-only.
@@ -45,11 +55,17 @@ type node struct {
 
 func (n *node) isDir() bool { return n.children != nil }
 
-// tree is the file system that a program sees: /lib and board.py, which are here in memory and read-only, and /flash, which the guard
-// keeps (flash.go). No path leads to the host's files.
-type tree struct {
+// Host is what a [Tree] needs of the machine that it belongs to.
+type Host struct {
+	Ask    func(hw.Call) *hw.Reply      // makes a call to the guard; the answer is good until the next
+	Print  func(to hw.Stream, p []byte) // takes what is written to standard output and error
+	Source func(code string) string     // turns a module's text into what the engine compiles
+}
+
+// Tree is the file system of a program.
+type Tree struct {
+	host     Host
 	root     *node
-	ask      func(hw.Call) *hw.Reply // the guard
 	cwd      string
 	inodes   uint64
 	job      uint32 // the one that runs
@@ -61,20 +77,21 @@ type tree struct {
 	faultAt  string    // its path
 }
 
-func newTree(ask func(hw.Call) *hw.Reply) *tree {
-	t := &tree{cwd: flashRoot, ask: ask, open: map[int32]*handle{}}
+// New makes a tree without a library. Programs start in /flash.
+func New(host Host) *Tree {
+	t := &Tree{host: host, cwd: flashRoot, open: map[int32]*handle{}}
 	t.root = t.folder()
 	t.root.children["flash"] = t.folder() // for the listing of /
 	t.root.children["lib"] = t.folder()
 	return t
 }
 
-func (t *tree) folder() *node {
+func (t *Tree) folder() *node {
 	t.inodes++
 	return &node{children: map[string]*node{}, ino: t.inodes, mtime: time.Now()}
 }
 
-func (t *tree) file(data []byte) *node {
+func (t *Tree) file(data []byte) *node {
 	t.inodes++
 	return &node{data: data, ino: t.inodes, mtime: time.Now()}
 }
@@ -93,8 +110,8 @@ func isOwn(name string) bool {
 	return strings.HasPrefix(name, "_")
 }
 
-// addLibrary puts the embedded library into /lib.
-func (t *tree) addLibrary() error {
+// AddLibrary puts what is in the folder lib of library into /lib. Call it once, before the first program runs.
+func (t *Tree) AddLibrary(library fs.FS) error {
 	lib := t.root.children["lib"]
 	own := t.folder()
 	lib.children[ownFolder] = own
@@ -117,7 +134,7 @@ func (t *tree) addLibrary() error {
 			parent.children[path.Base(rel)] = t.folder()
 			return nil
 		}
-		data, err := library.ReadFile(p)
+		data, err := fs.ReadFile(library, p)
 		if err != nil {
 			return fmt.Errorf("read the guest library: %w", err)
 		}
@@ -126,13 +143,17 @@ func (t *tree) addLibrary() error {
 	})
 }
 
-// setBoard makes source readable as board.py, at the root and in the working folder that programs start in.
-func (t *tree) setBoard(source []byte) {
+// SetBoard makes source readable as board.py, at the root and in the working folder that programs start in.
+func (t *Tree) SetBoard(source []byte) {
 	t.root.children["board.py"] = t.file(bytes.Clone(source))
 }
 
+// Begin starts a job: what was read ahead before it is not trusted, and handles of earlier jobs may be taken back. Jobs have rising
+// numbers, which may begin again at 0.
+func (t *Tree) Begin(job uint32) { t.job, t.fault = job, hw.Reply{} }
+
 // abs makes p absolute and clean; .. never leads above the root.
-func (t *tree) abs(p string) string {
+func (t *Tree) abs(p string) string {
 	if !strings.HasPrefix(p, "/") {
 		p = t.cwd + "/" + p
 	}
@@ -140,7 +161,7 @@ func (t *tree) abs(p string) string {
 }
 
 // local returns the node at the absolute path p, or an error number.
-func (t *tree) local(p string) (*node, int32) {
+func (t *Tree) local(p string) (*node, int32) {
 	n := t.root
 	for part := range strings.SplitSeq(strings.Trim(p, "/"), "/") {
 		if part == "" {
@@ -159,7 +180,7 @@ func (t *tree) local(p string) (*node, int32) {
 }
 
 // fixed is the answer to whoever wants to change something outside of /flash.
-func (t *tree) fixed(p string) int32 {
+func (t *Tree) fixed(p string) int32 {
 	if _, errno := t.local(p); errno == 0 {
 		return erofs
 	}
