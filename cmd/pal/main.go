@@ -3,8 +3,8 @@
 //
 // # Model
 //
-// This package wires. The terminal is made of the packages board, pin, vm and core; the commands are thin clients of
-// package client. No command has a way to a pin that a remote client does not have.
+// This package wires. The terminal of `pal up` is made by cmd/pal/internal/station; the commands are thin clients of package client, and
+// what more than one line of them needs is in the other packages of cmd/pal/internal. No command has a way to a pin that a remote client does not have.
 //
 // Every command that prints data prints it as JSON with --json. A command that fails prints one line, "pal: " and what to
 // do next, on standard error; the exit code says what kind of failure it was (see exit.go, the one place that decides).

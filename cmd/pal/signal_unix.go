@@ -17,12 +17,3 @@ func endSignals() []os.Signal {
 	}
 	return signals
 }
-
-// notifyEstop has the e-stop signal delivered.
-func notifyEstop(c chan<- os.Signal) { signal.Notify(c, syscall.SIGUSR1) }
-
-func stopNotify(c chan<- os.Signal) { signal.Stop(c) }
-
-// ignoreBrokenPipes keeps a terminal alive whose output nobody reads any more (`pal up | head`): the guard must not go
-// because a log line went nowhere.
-func ignoreBrokenPipes() { signal.Ignore(syscall.SIGPIPE) }

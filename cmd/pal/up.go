@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,8 +17,8 @@ import (
 
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/cmd/pal/internal/state"
+	"github.com/pal-terminal/pal/cmd/pal/internal/station"
 	"github.com/pal-terminal/pal/config"
-	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
 )
 
@@ -45,10 +46,14 @@ func terminalCommand(a *app, name, short string) *cobra.Command {
 		Use:   name,
 		Short: short,
 		Long: short + ".\n\nIt serves until SIGINT or SIGTERM, then makes every output safe and ends. SIGUSR1 is the e-stop.\n\n" +
+			"With --main it runs /flash/boot.py and then /flash/main.py once it serves, as a board does after power-up, with the fewest\n" +
+			"rights that either was written with. The first exec or tool of a client interrupts them; `pal events main_ended` tells\n" +
+			"how they ended.\n\n" +
 			"Flags beat the environment, which beats ~/.config/pal/pal.yaml, which beats /etc/pal/pal.yaml (keys: board listen\n" +
 			"state name heap no_auth main).",
-		Example: "  pal " + name + "\n  pal " + name + " --board my-board.yaml --listen 127.0.0.1:7400 --state ./state",
-		Args:    cobra.NoArgs,
+		Example: "  pal " + name + "\n  pal " + name + " --board my-board.yaml --listen 127.0.0.1:7400 --state ./state\n" +
+			"  pal " + name + " --main   # after: pal fs cp main.py :",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.Load(config.Sources{Files: config.Files(a.getenv), Getenv: a.getenv, Flags: f.layer(cmd, a)})
 			if err != nil {
@@ -104,13 +109,18 @@ func (a *app) up(ctx context.Context, cfg *config.Config, f upFlags) (err error)
 	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
 		return usagef("--log-level %q is not debug, info, warn or error", f.logLevel)
 	}
-	s := &station{
-		cfg: cfg, machine: a.machine, cache: config.CacheDir(a.getenv, cfg.State), noSandbox: f.noSandbox,
-		log:  slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
-		note: func(line string) { _, _ = fmt.Fprintln(a.stderr, line) },
+	desc, err := loadBoard(cfg.Board)
+	if err != nil {
+		return err
 	}
+	s := station.New(station.Config{
+		Settings: cfg, Board: desc, Machine: a.machine, Cache: config.CacheDir(a.getenv, cfg.State), NoSandbox: f.noSandbox,
+		Version: productVersion(),
+		Log:     slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
+		Note:    func(line string) { _, _ = fmt.Fprintln(a.stderr, line) },
+	})
 	defer func() {
-		if stopErr := s.stop(); err == nil || ctx.Err() != nil {
+		if stopErr := s.Stop(); err == nil || ctx.Err() != nil {
 			err = stopErr // an order to end while it starts is no failure
 		}
 	}()
@@ -119,25 +129,45 @@ func (a *app) up(ctx context.Context, cfg *config.Config, f upFlags) (err error)
 			return fmt.Errorf("clear the ready file: %w", err)
 		}
 	}
-	if err := s.start(ctx); err != nil {
+	if err := s.Start(ctx); errors.Is(err, station.ErrNoDriver) {
+		return usage(err)
+	} else if err != nil {
 		return err
 	}
 	if f.readyFile != "" {
-		ready := map[string]string{"addr": s.addr, "token": s.tokens.Agent}
+		ready := map[string]string{"addr": s.Addr(), "token": s.AgentToken()}
 		if err := state.WriteJSON(f.readyFile, ready); err != nil {
 			return err
 		}
 	}
-	if err := a.announce(s); err != nil {
+	if err := a.announce(s, cfg, desc); err != nil {
 		return err
 	}
-	return s.wait(ctx)
+	return s.Wait(ctx)
+}
+
+// loadBoard finds a board by its file or its name.
+func loadBoard(word string) (*board.Description, error) {
+	if slices.Contains(board.Names(), word) {
+		return board.Builtin(word)
+	}
+	if _, err := os.Stat(word); err != nil {
+		return nil, usagef("there is no board file %s, and the boards that come with pal are: %s", word, strings.Join(board.Names(), ", "))
+	}
+	d, err := board.Load(word)
+	if problems, ok := errors.AsType[board.Problems](err); ok && len(problems) > 1 {
+		return nil, &failedError{fmt.Sprintf("%v (the first of %d findings: see `pal board lint %s`)", problems[:1], len(problems), shellWord(word))}
+	}
+	if err != nil {
+		return nil, &failedError{err.Error()}
+	}
+	return d, nil
 }
 
 // announce prints where the terminal is and how to use it.
-func (a *app) announce(s *station) error {
+func (a *app) announce(s *station.Station, cfg *config.Config, desc *board.Description) error {
 	if a.json {
-		return a.printJSON(map[string]any{"addr": s.addr, "url": s.url(), "state": s.cfg.State, "pid": os.Getpid()})
+		return a.printJSON(map[string]any{"addr": s.Addr(), "url": s.URL(), "state": cfg.State, "pid": os.Getpid()})
 	}
 	env := ""
 	usual := func(key string) string { // of a shell that nobody told about this terminal
@@ -146,10 +176,10 @@ func (a *app) announce(s *station) error {
 		}
 		return a.getenv(key)
 	}
-	if config.StateDir(usual) != s.cfg.State {
-		env = "PAL_STATE=" + shellWord(s.cfg.State) + " "
+	if config.StateDir(usual) != cfg.State {
+		env = "PAL_STATE=" + shellWord(cfg.State) + " "
 	}
-	code := firstCode(s.board)
+	code := firstCode(desc)
 	raw, err := json.Marshal(code)
 	if err != nil {
 		return fmt.Errorf("encode the example: %w", err)
@@ -158,9 +188,8 @@ func (a *app) announce(s *station) error {
 		"  try:    %s%s exec %s\n"+
 		"  raw:    {\"version\":\"1\",\"id\":\"1\",\"type\":\"exec\",\"code\":%s}\n"+
 		"  agents: Authorization: Bearer and the token in %s\n",
-		s.cfg.Name, s.board.Name, s.board.Mode, s.url(), env, commandWord(), shellWord(code), raw,
-		s.folder.Path(identity.LocalFile(identity.LocalAgent)))
-	if err == nil && s.cfg.NoAuth {
+		cfg.Name, desc.Name, desc.Mode, s.URL(), env, commandWord(), shellWord(code), raw, s.AgentTokenFile())
+	if err == nil && cfg.NoAuth {
 		_, err = fmt.Fprintln(a.stdout, "  no-auth: every program of this computer may use it without a token")
 	}
 	return err

@@ -24,9 +24,6 @@ func productVersion() string {
 	return "devel"
 }
 
-// product is what the terminal calls itself on the wire.
-func product() string { return "pal " + productVersion() }
-
 type versions struct {
 	Pal      string `json:"pal"`
 	Protocol string `json:"protocol"`

@@ -1,4 +1,17 @@
-package main
+// Package station is one running terminal: it makes the parts, from the lock on the state folder to the network door, in the order
+// in which they need each other, and ends them in the opposite one, outputs first.
+//
+// # Model
+//
+// A [Station] is made of board, pin, bus, flash, vm and core, which know nothing of each other's making. [Station.Start] returns when
+// the terminal serves and its machine can run code; [Station.Wait] watches over it, and hears the signal that is an e-stop;
+// [Station.Stop] ends whatever Start has made, also when Start failed halfway, and reads every output back.
+//
+// # What it refuses
+//
+// To serve where guest code cannot be locked in, with an incomplete sandbox unless it is told to, from a state folder that
+// another terminal holds, and on a board whose driver is not in this program ([ErrNoDriver]).
+package station
 
 import (
 	"context"
@@ -33,20 +46,29 @@ import (
 	"github.com/pal-terminal/pal/vm"
 )
 
-// station is one running terminal: the parts in the order in which they are made. Whatever start has made, stop ends.
-type station struct {
-	cfg       *config.Config
-	machine   []string // start of the command line of a machine
-	cache     string   // folder of compiled engines
-	noSandbox bool
-	log       *slog.Logger
-	note      func(line string) // tells a person who waits why
+// ErrNoDriver says that a board wants a driver that is not in this program.
+var ErrNoDriver = errors.New("the board's driver is not in this version: use kind sim")
+
+// Config is what a terminal is made from. All of it is needed.
+type Config struct {
+	Settings  *config.Config
+	Board     *board.Description
+	Machine   []string // start of the command line of a machine
+	Cache     string   // folder of compiled engines
+	NoSandbox bool     // serve although the sandbox is incomplete
+	Version   string   // of this program
+	Log       *slog.Logger
+	Note      func(line string) // tells a person who waits why
+}
+
+// Station is one running terminal: the parts in the order in which they are made. Its methods are for one goroutine.
+type Station struct {
+	cfg Config
 
 	folder *state.Folder
 	lock   *state.Lock
 	store  *identity.Store
 	tokens identity.Local
-	board  *board.Description
 	driver board.Driver
 	table  *pin.Table
 	gate   *bus.Gate
@@ -61,8 +83,22 @@ type station struct {
 	running atomic.Pointer[core.Core] // for notices, which may come before core is made
 }
 
-// start makes the parts and returns when the terminal serves and its machine can run code.
-func (s *station) start(ctx context.Context) error {
+// New returns a terminal that has not been started.
+func New(cfg Config) *Station { return &Station{cfg: cfg} }
+
+// Addr is the address that a started terminal serves at, HOST:PORT.
+func (s *Station) Addr() string { return s.addr }
+
+// AgentToken is what an agent on this computer may present.
+func (s *Station) AgentToken() string { return s.tokens.Agent }
+
+// AgentTokenFile is where an agent finds it.
+func (s *Station) AgentTokenFile() string {
+	return s.folder.Path(identity.LocalFile(identity.LocalAgent))
+}
+
+// Start makes the parts and returns when the terminal serves and its machine can run code.
+func (s *Station) Start(ctx context.Context) error {
 	if runtime.GOOS != "linux" {
 		return fmt.Errorf("terminals run on Linux, where guest code can be locked in: use pal on %s as a client of one, with --device", runtime.GOOS)
 	}
@@ -84,60 +120,39 @@ func (s *station) start(ctx context.Context) error {
 }
 
 // takeState locks the state folder, so that no second terminal drives the same board, and opens the identities in it.
-func (s *station) takeState(context.Context) (err error) {
-	if s.folder, err = state.Open(s.cfg.State); err != nil {
+func (s *Station) takeState(context.Context) (err error) {
+	if s.folder, err = state.Open(s.cfg.Settings.State); err != nil {
 		return err
 	}
-	if s.lock, err = s.folder.Lock(s.cfg.Listen); err != nil {
+	if s.lock, err = s.folder.Lock(s.cfg.Settings.Listen); err != nil {
 		return err
 	}
-	if s.store, err = identity.Open(s.cfg.State, time.Now); err != nil {
+	if s.store, err = identity.Open(s.cfg.Settings.State, time.Now); err != nil {
 		return err
 	}
 	s.tokens, err = s.store.EnsureLocal()
 	return err
 }
 
-// openBoard reads the description and takes the hardware. When it returns every output is safe.
-func (s *station) openBoard(context.Context) (err error) {
-	if s.board, err = loadBoard(s.cfg.Board); err != nil {
-		return err
-	}
-	switch s.board.Driver.Kind {
+// openBoard takes the hardware. When it returns every output is safe.
+func (s *Station) openBoard(context.Context) (err error) {
+	switch s.cfg.Board.Driver.Kind {
 	case "sim":
-		s.driver, err = sim.New(s.board, sim.Options{})
+		s.driver, err = sim.New(s.cfg.Board, sim.Options{})
 	default:
-		err = usagef("board %s wants the driver %q, which is not in this version: use kind sim", s.board.Name, s.board.Driver.Kind)
+		err = fmt.Errorf("board %s, driver %q: %w", s.cfg.Board.Name, s.cfg.Board.Driver.Kind, ErrNoDriver)
 	}
 	return err
 }
 
-// loadBoard finds a board by its file or its name.
-func loadBoard(word string) (*board.Description, error) {
-	if slices.Contains(board.Names(), word) {
-		return board.Builtin(word)
-	}
-	if _, err := os.Stat(word); err != nil {
-		return nil, usagef("there is no board file %s, and the boards that come with pal are: %s", word, strings.Join(board.Names(), ", "))
-	}
-	d, err := board.Load(word)
-	if problems, ok := errors.AsType[board.Problems](err); ok && len(problems) > 1 {
-		return nil, &failedError{fmt.Sprintf("%v (the first of %d findings: see `pal board lint %s`)", problems[:1], len(problems), shellWord(word))}
-	}
-	if err != nil {
-		return nil, &failedError{err.Error()}
-	}
-	return d, nil
-}
-
 // startMachines starts the processes that run guest code. The first one is not waited for here.
-func (s *station) startMachines(context.Context) (err error) {
-	if compiled, err := filepath.Glob(filepath.Join(s.cache, "wazero-*", "*")); err == nil && len(compiled) == 0 {
-		s.note("pal: compiling the engine, first run only …")
+func (s *Station) startMachines(context.Context) (err error) {
+	if compiled, err := filepath.Glob(filepath.Join(s.cfg.Cache, "wazero-*", "*")); err == nil && len(compiled) == 0 {
+		s.cfg.Note("pal: compiling the engine, first run only …")
 	}
 	s.pool, err = vm.NewPool(vm.Config{
-		Command: s.machine, CacheDir: s.cache, HeapBytes: int(s.cfg.Heap),
-		Board: s.board.Name, Version: productVersion(), Log: s.log,
+		Command: s.cfg.Machine, CacheDir: s.cfg.Cache, HeapBytes: int(s.cfg.Settings.Heap),
+		Board: s.cfg.Board.Name, Version: s.cfg.Version, Log: s.cfg.Log,
 		Notify: func(label string, n hw.Notice) {
 			if c := s.running.Load(); c != nil { // before that nothing could have been driven
 				c.Notice(label, n)
@@ -148,26 +163,26 @@ func (s *station) startMachines(context.Context) (err error) {
 }
 
 // openDoor makes the guard: the pin table, which drives every output safe, and the core before it.
-func (s *station) openDoor(context.Context) (err error) {
+func (s *Station) openDoor(context.Context) (err error) {
 	ring := events.New()
-	if s.table, err = pin.New(s.board, s.driver, pin.Options{Log: s.log, OnEvent: ring.Pin}); err != nil {
+	if s.table, err = pin.New(s.cfg.Board, s.driver, pin.Options{Log: s.cfg.Log, OnEvent: ring.Pin}); err != nil {
 		return err
 	}
-	s.gate = bus.New(s.board, s.driver, s.table, bus.Options{Log: s.log, OnEvent: ring.Bus})
-	if s.files, err = flash.Open(filepath.Join(s.cfg.State, "flash")); err != nil {
+	s.gate = bus.New(s.cfg.Board, s.driver, s.table, bus.Options{Log: s.cfg.Log, OnEvent: ring.Bus})
+	if s.files, err = flash.Open(filepath.Join(s.cfg.Settings.State, "flash")); err != nil {
 		return err
 	}
 	s.agent = s.pool.Executor(core.MachineAgent)
 	cfg := core.Config{
-		Terminal: s.cfg.Name, Product: product(), Board: s.board, Table: s.table, Bus: s.gate, Flash: s.files, Agent: s.agent,
-		Machines: s.machines, Identity: s.store, Events: ring, Log: s.log,
+		Terminal: s.cfg.Settings.Name, Product: "pal " + s.cfg.Version, Board: s.cfg.Board, Table: s.table, Bus: s.gate, Flash: s.files, Agent: s.agent,
+		Machines: s.machines, Identity: s.store, Events: ring, Log: s.cfg.Log,
 	}
 	cfg.Memory = func() int64 { return vm.ResidentBytes(os.Getpid()) }
 	cfg.Sim, _ = s.driver.(board.Simulator)
-	if s.board.Mode == board.ModeEngineering {
+	if s.cfg.Board.Mode == board.ModeEngineering {
 		cfg.BoardVM = s.pool.Executor(core.MachineBoard)
 	}
-	if s.cfg.NoAuth {
+	if s.cfg.Settings.NoAuth {
 		cfg.NoAuth = identity.Actor{
 			Name: "anybody", Class: identity.Agent, Scopes: []identity.Scope{identity.Read, identity.Exec, identity.Actuate},
 		}
@@ -180,7 +195,7 @@ func (s *station) openDoor(context.Context) (err error) {
 }
 
 // machines turns the pool's state into the protocol's words.
-func (s *station) machines() []protocol.MachineState {
+func (s *Station) machines() []protocol.MachineState {
 	status := s.pool.Status()
 	list := make([]protocol.MachineState, 0, len(status.Machines))
 	for _, m := range status.Machines {
@@ -193,37 +208,37 @@ func (s *station) machines() []protocol.MachineState {
 }
 
 // listen opens the network door.
-func (s *station) listen(ctx context.Context) error {
+func (s *Station) listen(ctx context.Context) error {
 	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", s.cfg.Listen)
+	l, err := lc.Listen(ctx, "tcp", s.cfg.Settings.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s is in use, perhaps by another terminal (`ss -ltnp` shows who): stop it, or choose another address with --listen", s.cfg.Listen)
+		return fmt.Errorf("%s is in use, perhaps by another terminal (`ss -ltnp` shows who): stop it, or choose another address with --listen", s.cfg.Settings.Listen)
 	}
 	if err != nil {
-		return fmt.Errorf("listen at %s: %w: choose another address with --listen", s.cfg.Listen, err)
+		return fmt.Errorf("listen at %s: %w: choose another address with --listen", s.cfg.Settings.Listen, err)
 	}
 	s.addr = l.Addr().String()
-	s.front = newFront(l, s.core, s.log)
+	s.front = newFront(l, s.core, s.cfg.Log)
 	return s.lock.Tell(s.addr)
 }
 
 // ready waits for a machine, checks its sandbox and tells the other commands where the terminal is.
-func (s *station) ready(ctx context.Context) error {
+func (s *Station) ready(ctx context.Context) error {
 	if err := s.agent.Ready(ctx); err != nil {
 		return fmt.Errorf("the machine does not start: %w: see `pal doctor`", err)
 	}
-	if m := s.agent.Status(); !slices.Contains(m.Sandbox, "seccomp") && !s.noSandbox {
+	if m := s.agent.Status(); !slices.Contains(m.Sandbox, "seccomp") && !s.cfg.NoSandbox {
 		return fmt.Errorf("the sandbox of the machine is incomplete (%s): programs could reach this computer; --unsafe-no-sandbox serves all the same", strings.Join(m.Missing, "; "))
 	}
 	s.front.ready.Store(true)
-	if s.cfg.Main {
+	if s.cfg.Settings.Main {
 		s.core.RunMain()
 	}
-	return s.folder.Publish(client.Terminal{Addr: s.addr, URL: s.url(), PID: os.Getpid()})
+	return s.folder.Publish(client.Terminal{Addr: s.addr, URL: s.URL(), PID: os.Getpid()})
 }
 
-// url is the terminal's address for clients on this machine.
-func (s *station) url() string {
+// URL is the terminal's address for clients on this machine.
+func (s *Station) URL() string {
 	host, port, err := net.SplitHostPort(s.addr)
 	if err != nil {
 		return ""
@@ -237,8 +252,8 @@ func (s *station) url() string {
 	return "ws://" + net.JoinHostPort(host, port) + "/pal"
 }
 
-// wait returns when the terminal is told to end (nil) or cannot serve any more. Meanwhile the e-stop signal is heard.
-func (s *station) wait(ctx context.Context) error {
+// Wait returns when the terminal is told to end (nil) or cannot serve any more. Meanwhile the e-stop signal is heard.
+func (s *Station) Wait(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -251,9 +266,9 @@ func (s *station) wait(ctx context.Context) error {
 	}
 }
 
-// stop ends what start made, outputs first. It gives up waiting after limits.ShutdownTimeout; the outputs are safe by then
+// Stop ends what Start made, outputs first. It gives up waiting after limits.ShutdownTimeout; the outputs are safe by then
 // and the kernel ends the machines with this process.
-func (s *station) stop() error {
+func (s *Station) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), limits.ShutdownTimeout)
 	defer cancel()
 	done := make(chan error, 1)
@@ -266,7 +281,7 @@ func (s *station) stop() error {
 	}
 }
 
-func (s *station) end(ctx context.Context) error {
+func (s *Station) end(ctx context.Context) error {
 	if s.estop != nil {
 		stopNotify(s.estop)
 	}
@@ -302,10 +317,10 @@ func (s *station) end(ctx context.Context) error {
 }
 
 // checkSafe reads every output back once the guard is done with it: whoever ended the terminal relies on it.
-func (s *station) checkSafe() error {
+func (s *Station) checkSafe() error {
 	var errs []error
-	for i := range s.board.Pins {
-		p := &s.board.Pins[i]
+	for i := range s.cfg.Board.Pins {
+		p := &s.cfg.Board.Pins[i]
 		if p.Owner == board.OwnerSystem || !p.Can.Has(board.CapOut) {
 			continue // the level of an open drain is not the guard's alone
 		}
@@ -318,7 +333,7 @@ func (s *station) checkSafe() error {
 		}
 	}
 	if len(errs) == 0 {
-		s.log.Info("every output is safe")
+		s.cfg.Log.Info("every output is safe")
 	}
 	return errors.Join(errs...)
 }
