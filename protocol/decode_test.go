@@ -86,6 +86,8 @@ func TestDecodeAccepts(t *testing.T) {
 			Request{Type: "sim", Body: &Sim{Op: "set", Name: "BUTTON", Value: "1"}}},
 		{"sim-scenario", `{"type":"sim","op":"scenario","value":"- {at: 0s, do: press BUTTON}\n` + strings.Repeat("#", 100) + `"}`,
 			Request{Type: "sim", Body: &Sim{Op: "scenario", Value: "- {at: 0s, do: press BUTTON}\n" + strings.Repeat("#", 100)}}},
+		{"sim-load", `{"type":"sim","op":"load","name":"W25Q64","value":"0 ` + strings.Repeat("A", 16_000) + `"}`,
+			Request{Type: "sim", Body: &Sim{Op: "load", Name: "W25Q64", Value: "0 " + strings.Repeat("A", 16_000)}}},
 		{"conn", `{"type":"conn","op":"kick","conn":3}`, Request{Type: "conn", Body: &Conn{Op: "kick", Conn: ptr(uint64(3))}}},
 		{"board", `{"type":"board","op":"source"}`, Request{Type: "board", Body: &Board{Op: "source"}}},
 		{"reset", `{"type":"reset","session":"s"}`, Request{Type: "reset", Body: &Reset{Session: "s"}}},

@@ -126,7 +126,7 @@ func (t *Token) check(present fields) *Error {
 
 func (s *Sim) check(present fields) *Error {
 	value := name("value", s.Value, limits.SimNameBytes)
-	if s.Op == "scenario" { // a text of many lines
+	if s.Op == "scenario" || s.Op == "load" { // a text of many lines; bytes in base64
 		value = length("value", s.Value, limits.SimScenarioBytes)
 	}
 	return first(op(present, s.Op), name("name", s.Name, limits.SimNameBytes), value)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strconv"
@@ -51,6 +52,7 @@ var operations = map[string]func(b *Board, t target, value string) error{
 	"wave":    (*Board).wave,
 	"stuck":   (*Board).stick,
 	"fault":   (*Board).fault,
+	"load":    func(_ *Board, t target, value string) error { return load(t, value) },
 }
 
 // Sim implements board.Simulator. NAME is a device or any name of a pin. The operations:
@@ -62,6 +64,7 @@ var operations = map[string]func(b *Board, t target, value string) error{
 //	wave NAME SPEC       a waveform on an ADC: "sine:0,4095,10s", "noise:100,200", "off"
 //	stuck NAME VALUE     fault: the line has level 0 or 1 whatever drives it; off ends it
 //	fault NAME KIND      see fault.go; NAME may be "board"; off ends it
+//	load NAME OFF BASE64 bytes into a memory chip from OFF on, as a programmer would
 //	image NAME           a Picture: a display or a strip as PNG
 //	text NAME            the same for a terminal
 //	scenario [NAME] TEXT starts a scenario (package scenario); off ends it
@@ -104,7 +107,7 @@ func (b *Board) do(op, name, value string) (any, error) {
 	}
 	act, ok := operations[op]
 	if !ok {
-		return nil, fmt.Errorf("sim has no operation %q (ls show set press release wave stuck fault image text scenario reset)", op)
+		return nil, fmt.Errorf("sim has no operation %q (ls show set press release wave stuck fault load image text scenario reset)", op)
 	}
 	t, err := b.find(name)
 	if err != nil {
@@ -144,6 +147,33 @@ func finger(t target, value string, down bool) error {
 		bt.Press()
 	} else {
 		bt.Release()
+	}
+	return nil
+}
+
+func load(t target, value string) error {
+	var chip interface {
+		Load(off int, data []byte) int
+	}
+	if t.u != nil {
+		chip, _ = t.u.dev.(interface {
+			Load(off int, data []byte) int
+		})
+	}
+	if chip == nil {
+		return errors.New("it is no memory")
+	}
+	word, text, _ := strings.Cut(value, " ")
+	off, err := strconv.Atoi(word)
+	if err != nil {
+		return fmt.Errorf("%q is no offset: the value is OFFSET BASE64", word)
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return fmt.Errorf("the bytes: %w", err)
+	}
+	if n := chip.Load(off, data); n < len(data) {
+		return fmt.Errorf("%d bytes at %d: only %d fit", len(data), off, n)
 	}
 	return nil
 }

@@ -152,6 +152,15 @@ func TestSimRefuses(t *testing.T) {
 		{"wave", "TEMP_ADC", "sine:0,1,0s", "not a period"},
 		{"wave", "TEMP_ADC", "noise:0,x", "neither raw counts"},
 		{"stuck", "LED", "float", "is not 0, 1, low, high or off"},
+		{"load", "LED", "0 AA==", "no memory"},
+		{"load", "SCL_1", "0 AA==", "no memory"},
+		{"load", "W25Q64", "x AA==", "no offset"},
+		{"load", "W25Q64", "", "no offset"},
+		{"load", "W25Q64", "0 A", "the bytes"},
+		{"load", "W25Q64", "-1 AAAA", "only 0 fit"},
+		{"load", "W25Q64", "8388607 AAAA", "only 1 fit"},
+		{"load", "AT24C32", "4095 AAAA", "only 1 fit"},
+		{"load", "AT24C32", "-9223372036854775808 AAAA", "only 0 fit"},
 	}
 	for _, tt := range tests {
 		_, err := b.Sim(tt.op, tt.name, tt.value)

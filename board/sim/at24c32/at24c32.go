@@ -76,6 +76,14 @@ func (m *Memory) Reset() {
 	m.begin()
 }
 
+// Load writes data at off as a programmer would before the chip is mounted, without pages, cycles or wear. It reports how much fitted.
+func (m *Memory) Load(off int, data []byte) int {
+	if off < 0 || off >= len(m.array) {
+		return 0
+	}
+	return copy(m.array[off:], data)
+}
+
 // Addresses returns the one address.
 func (m *Memory) Addresses() []uint16 { return []uint16{m.addr} }
 

@@ -14,6 +14,29 @@ func TestContract(t *testing.T) { devicetest.Contract(t, spec) }
 
 func FuzzWire(f *testing.F) { devicetest.Fuzz(f, spec) }
 
+func TestLoad(t *testing.T) {
+	w := devicetest.NewWorld()
+	d, err := at24c32.New(w, device.Options{Addr: 0x57})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := d.(*at24c32.Memory)
+	for _, c := range []struct{ off, size, want int }{{0, 4096, 4096}, {4094, 5, 2}, {4096, 1, 0}, {-1, 9, 0}, {0, 0, 0}} {
+		if got := m.Load(c.off, make([]byte, c.size)); got != c.want {
+			t.Errorf("Load of %d at %d: got %d, want %d", c.size, c.off, got, c.want)
+		}
+	}
+	m.Load(30, []byte{1, 2, 3, 4}) // across a page
+	for _, b := range []byte{0, 30} {
+		m.Write(b)
+	}
+	for i, want := range []byte{1, 2, 3, 4, 0} {
+		if got := m.Read(); got != want {
+			t.Errorf("byte %d: got %d, want %d", 30+i, got, want)
+		}
+	}
+}
+
 func TestTranscripts(t *testing.T) {
 	for _, tt := range []struct{ name, script string }{
 		{"delivered erased", "wr 00 00 : FF FF"},

@@ -6,16 +6,21 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pal-terminal/pal/limits"
 )
 
 // Verb is one thing that can be done to the simulated world.
 type Verb struct {
 	Use, Short, Example string
 	Name, Value         bool // takes a device, and a value
+	Output              bool // writes to a file
 }
 
 // Args is how many arguments the verb takes.
@@ -41,9 +46,26 @@ var Verbs = []Verb{
 	{Use: "stuck NAME VALUE", Short: "break a line: it stays at 0 or 1 whatever drives it; off ends it", Example: "  pal sim stuck LED 0", Name: true, Value: true},
 	{Use: "fault NAME KIND", Short: "give a device a fault: nack, held, stretch, disconnect, brownout or one of its own; off ends them", Example: "  pal sim fault AHT20 crc\n  pal sim fault board clock:1h", Name: true, Value: true},
 	{Use: "text NAME", Short: "what a display or a light strip shows", Example: "  pal sim text SSD1306", Name: true},
-	{Use: "image NAME FILE", Short: "write what a display or a light strip shows as PNG", Example: "  pal sim image SSD1306 oled.png", Name: true, Value: true},
-	{Use: "play FILE", Short: "start a scenario: steps with times, from a file", Example: "  pal sim play rain.yaml", Name: true},
+	{Use: "image NAME", Short: "what a display or a light strip shows, as PNG", Example: "  pal sim image SSD1306 -o oled.png\n  pal sim image SSD1306 | display", Name: true, Output: true},
+	{Use: "load NAME FILE", Short: "fill a memory chip with a file, from its first byte on", Example: "  pal sim load W25Q64 film.bin", Name: true, Value: true},
+	{Use: "scenario FILE", Short: "start a scenario: steps with times, from a file; off ends it", Example: "  pal sim scenario rain.yaml\n  pal sim scenario off", Value: true},
 	{Use: "reset", Short: "the world as it was at the start", Example: "  pal sim reset"},
+}
+
+// loadBytes is how much of a file one load takes: its base64 and an offset are within limits.SimScenarioBytes.
+const loadBytes = limits.SimScenarioBytes / 4 * 3 * 15 / 16
+
+// Loads returns the values of the operations that load data into a memory, and after each how much is loaded by then.
+func Loads(data []byte) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		off := 0
+		for part := range slices.Chunk(data, loadBytes) {
+			value := strconv.Itoa(off) + " " + base64.StdEncoding.EncodeToString(part)
+			if off += len(part); !yield(value, off) {
+				return
+			}
+		}
+	}
 }
 
 // Columns are the headings of Rows.

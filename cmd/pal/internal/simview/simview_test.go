@@ -1,11 +1,16 @@
 package simview
 
 import (
+	"bytes"
+	"encoding/base64"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pal-terminal/pal/limits"
 )
 
 func TestRows(t *testing.T) {
@@ -33,5 +38,33 @@ func TestPicture(t *testing.T) {
 		if _, _, err := Picture([]byte(bad)); err == nil {
 			t.Errorf("%q: got no error", bad)
 		}
+	}
+}
+
+// Every part of a load is a value that the protocol takes, and together they are the file.
+func TestLoads(t *testing.T) {
+	data := make([]byte, 100_000)
+	for i := range data {
+		data[i] = byte(i * 7)
+	}
+	var got []byte
+	for value, loaded := range Loads(data) {
+		if len(value) > limits.SimScenarioBytes {
+			t.Errorf("a value has %d bytes, want at most %d", len(value), limits.SimScenarioBytes)
+		}
+		off, text, _ := strings.Cut(value, " ")
+		part, err := base64.StdEncoding.DecodeString(text)
+		if err != nil || off != strconv.Itoa(len(got)) {
+			t.Fatalf("got offset %s and %v, want %d", off, err, len(got))
+		}
+		if got = append(got, part...); loaded != len(got) {
+			t.Errorf("got %d bytes loaded, want %d", loaded, len(got))
+		}
+	}
+	if !bytes.Equal(got, data) {
+		t.Error("the parts are not the file")
+	}
+	for value := range Loads(nil) {
+		t.Errorf("an empty file: got %q, want nothing", value)
 	}
 }
