@@ -5,14 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pal-terminal/pal/board"
-	"github.com/pal-terminal/pal/board/boardpy"
-	"github.com/pal-terminal/pal/board/sim"
+	"github.com/pal-terminal/pal/cmd/pal/internal/boardfile"
 	"github.com/pal-terminal/pal/protocol"
 )
 
@@ -43,14 +39,6 @@ func newBoardShow(a *app) *cobra.Command {
 	}
 }
 
-// finding is what lint has to say about a file.
-type finding struct {
-	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"` // 0 when the file could not be read
-	Column  int    `json:"column,omitempty"`
-	Message string `json:"message"`
-}
-
 func newBoardLint(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "lint FILE", Short: "check a board description and its board.py", Example: "  pal board lint my-board.yaml", Args: cobra.ExactArgs(1),
@@ -58,7 +46,7 @@ func newBoardLint(a *app) *cobra.Command {
 			if _, err := os.Stat(args[0]); errors.Is(err, fs.ErrNotExist) {
 				return usagef("there is no file %s", args[0])
 			}
-			findings := lintBoard(args[0])
+			findings := boardfile.Lint(args[0])
 			if a.json {
 				if err := a.printJSON(map[string]any{"findings": findings}); err != nil {
 					return err
@@ -82,87 +70,16 @@ func newBoardLint(a *app) *cobra.Command {
 	}
 }
 
-func (f finding) String() string {
-	switch {
-	case f.Line == 0:
-		return f.File + ": " + f.Message
-	case f.Column == 0:
-		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message)
-	default:
-		return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
-	}
-}
-
-// lintBoard loads a board file, which tells every fault of the description, builds its simulated devices and then looks at its board.py.
-func lintBoard(file string) []finding {
-	findings := []finding{}
-	d, err := board.Load(file)
-	if err == nil && d.Driver.Kind == "sim" {
-		// Only the bench knows what may be said of a device.
-		var bench *sim.Board
-		if bench, err = sim.New(d, sim.Options{}); err == nil {
-			err = bench.Close()
-		}
-	}
-	if problems, ok := errors.AsType[board.Problems](err); ok {
-		for _, p := range problems {
-			findings = append(findings, finding{File: p.File, Line: p.Line, Column: p.Col, Message: p.Message})
-		}
-		return findings
-	}
-	if err != nil {
-		return append(findings, finding{File: file, Message: err.Error()})
-	}
-	for _, f := range boardpy.Lint(d.BoardPy) {
-		findings = append(findings, finding{File: filepath.Join(filepath.Dir(file), d.BoardPyName), Line: f.Line, Message: f.Message})
-	}
-	return findings
-}
-
-// Beginnings of a board of one's own.
-const (
-	newBoardYAML = `# A board of your own. Check it with: pal board lint THIS_FILE
-board: %[1]s
-mode: open            # open: any program may use agent pins; engineering: only functions of board.py may drive
-board_py: %[2]s
-
-pins:
-  - {id: 0, name: BOOT, owner: system}
-  - {id: 5, name: LED, owner: agent, can: [in, out], safe: low}
-  - {id: 13, name: PUMP, owner: agent, can: [out], safe: low, max_on: 30s, min_off: 1s, danger: medium}
-  - {id: 21, name: BUTTON, owner: agent, can: [in], pull: up}
-
-drivers: {kind: sim}
-
-devices:              # simulator only
-  - {type: led, pin: LED}
-  - {type: button, pin: BUTTON}
-`
-	newBoardPy = `"""What this board offers. Everything public here is known to programs by name."""
-
-from machine import Pin
-
-LED = Pin("LED", Pin.OUT)
-
-
-def toggle_led() -> None:
-    """Flip the status light."""
-    LED.toggle()
-`
-)
-
 func newBoardInit(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "init FILE", Short: "write a small board description and board.py to begin with", Example: "  pal board init my-board.yaml", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			name := strings.TrimSuffix(filepath.Base(args[0]), filepath.Ext(args[0]))
-			python := strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".py"
-			err := writeNew(args[0], fmt.Sprintf(newBoardYAML, name, filepath.Base(python)))
-			if err == nil {
-				err = writeNew(python, newBoardPy)
+			python, err := boardfile.Begin(args[0])
+			if exists, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrExist) {
+				return usagef("%s is there already: it is left as it is", exists.Path)
 			}
 			if err != nil {
-				return err
+				return usage(err)
 			}
 			if a.json {
 				return a.printJSON(map[string]string{"board": args[0], "board_py": python})
@@ -171,17 +88,4 @@ func newBoardInit(a *app) *cobra.Command {
 			return err
 		},
 	}
-}
-
-// writeNew writes a file that must not exist yet.
-func writeNew(name, content string) error {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return usagef("%s is there already: it is left as it is", name)
-	}
-	if err != nil {
-		return usage(err)
-	}
-	_, err = file.WriteString(content)
-	return errors.Join(err, file.Close())
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
 )
@@ -133,7 +134,7 @@ func newRun(a *app) *cobra.Command {
 // code returns what the argument of exec stands for.
 func (a *app) code(args []string) (string, error) {
 	if len(args) == 0 || args[0] == "-" {
-		if len(args) == 0 && isTerminal(a.stdin) {
+		if len(args) == 0 && show.IsTerminal(a.stdin) {
 			return "", usagef("nothing to run: give code, a file, or - for standard input")
 		}
 		return a.readAll(a.stdin, "standard input")
@@ -184,23 +185,28 @@ func (a *app) runOnce(ctx context.Context, req protocol.Exec, stream bool) error
 
 // execute runs one exec, prints its output, value and fate, and returns the error that the exit code is made of.
 func (a *app) execute(ctx context.Context, c *client.Client, req protocol.Exec, stream bool, stdout, stderr io.Writer) error {
-	live := liveOutput{stdout: stdout, stderr: stderr}
+	live := show.Live{Stdout: stdout, Stderr: stderr}
 	var onOutput func(*protocol.Output)
 	if stream && !a.json {
-		onOutput = live.take
+		onOutput = live.Take
 	}
 	result, err := c.ExecStream(ctx, req, onOutput)
 	if err != nil {
 		return err
 	}
+	return a.tell(result, &live, req.Eval, stdout, stderr)
+}
+
+// tell prints what a result says that has not been printed yet, with its value when that was asked for.
+func (a *app) tell(result *protocol.Result, live *show.Live, value bool, stdout, stderr io.Writer) error {
 	if a.json {
 		return errors.Join(a.printAnswer(result), quiet(resultError(result)))
 	}
-	if err := live.finish(result); err != nil {
+	if err := live.Finish(result); err != nil {
 		return err
 	}
-	if req.Eval && !result.Error {
-		if _, err := fmt.Fprintln(stdout, text(result.Value)); err != nil {
+	if value && !result.Error {
+		if _, err := fmt.Fprintln(stdout, show.Text(result.Value)); err != nil {
 			return err
 		}
 	}
@@ -248,44 +254,4 @@ func nearest(allowed []string) string {
 		return ""
 	}
 	return " (allowed: " + strings.Join(allowed, ", ") + ")"
-}
-
-// liveOutput prints output as it comes. A result repeats all of it, so when a piece was lost on the way printing pauses
-// there and goes on with the result.
-type liveOutput struct {
-	stdout, stderr io.Writer
-	seen           [2]strings.Builder // what was printed to stdout and stderr
-	next           int
-	gap            bool
-	err            error
-}
-
-func (l *liveOutput) take(o *protocol.Output) {
-	l.gap = l.gap || o.Seq != l.next
-	l.next++
-	if !l.gap {
-		l.print(o.Stream == "stderr", o.Data)
-	}
-}
-
-func (l *liveOutput) print(stderr bool, data string) {
-	w, seen := l.stdout, &l.seen[0]
-	if stderr {
-		w, seen = l.stderr, &l.seen[1]
-	}
-	seen.WriteString(data)
-	if _, err := io.WriteString(w, data); err != nil {
-		l.err = errors.Join(l.err, fmt.Errorf("print output: %w", err))
-	}
-}
-
-// finish prints what has not been printed yet.
-func (l *liveOutput) finish(r *protocol.Result) error {
-	if rest, ok := strings.CutPrefix(r.Stdout, l.seen[0].String()); ok {
-		l.print(false, rest)
-	}
-	if rest, ok := strings.CutPrefix(r.Stderr, l.seen[1].String()); ok {
-		l.print(true, rest)
-	}
-	return l.err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
 )
@@ -151,6 +152,6 @@ func (a *app) pinResult(ctx context.Context, typ string, body any) error {
 	if a.json {
 		return a.printAnswer(result)
 	}
-	_, err = fmt.Fprintln(a.stdout, text(result.Value))
+	_, err = fmt.Fprintln(a.stdout, show.Text(result.Value))
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pal-terminal/pal/client"
 	"github.com/pal-terminal/pal/cmd/pal/internal/repl"
+	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/cmd/pal/internal/state"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
@@ -58,7 +59,7 @@ func (a *app) repl(ctx context.Context, c *client.Client, req protocol.Exec) err
 		}
 		return last
 	}
-	if keys, ok := a.stdin.(*os.File); ok && isTerminal(keys) && isTerminal(a.stdout) {
+	if keys, ok := a.stdin.(*os.File); ok && show.IsTerminal(keys) && show.IsTerminal(a.stdout) {
 		_, err := fmt.Fprintf(a.stdout, "%s on %s as %s; Ctrl-C interrupts, Ctrl-] leaves\n", welcome.Product, welcome.Terminal, welcome.Actor.Name)
 		if err != nil {
 			return err

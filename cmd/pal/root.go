@@ -2,6 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -41,16 +44,60 @@ func newRoot(a *app) *cobra.Command {
 	if err := flags.MarkHidden("url"); err != nil {
 		panic(err) // the flag is defined above
 	}
-	root.AddCommand(
-		newUp(a), newTerminal(a), newVM(a),
-		newExec(a), newEval(a), newRun(a), newREPL(a), newInterrupt(a),
-		newPins(a), newRead(a), newSet(a),
-		newStop(a), newRelease(a), newReset(a),
-		newStatus(a), newEvents(a), newConn(a), newToken(a),
-		newSim(a), newBoard(a), newBench(a), newDoctor(a), newVersion(a),
-	)
+	for _, g := range a.groups() {
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.name
+			root.AddCommand(cmd)
+		}
+		root.AddGroup(&cobra.Group{ID: g.name, Title: g.name})
+	}
+	root.SetHelpCommandGroupID("look")
+	root.AddCommand(newTerminal(a), newVM(a)) // hidden
+	plain := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd == root {
+			_, _ = io.WriteString(a.stdout, overview(root)) // what fails here has nowhere to be told
+			return
+		}
+		plain(cmd, args)
+	})
 	hintArgs(root)
 	return root
+}
+
+// group of commands, as the overview shows them.
+type commandGroup struct {
+	name     string
+	commands []*cobra.Command
+}
+
+func (a *app) groups() []commandGroup {
+	return []commandGroup{
+		{"start", []*cobra.Command{newUp(a), newDoctor(a)}},
+		{"run", []*cobra.Command{newExec(a), newEval(a), newRun(a), newREPL(a), newTool(a), newInterrupt(a), newReset(a)}},
+		{"files", []*cobra.Command{newFS(a), newEdit(a), newMip(a)}},
+		{"pins", []*cobra.Command{newPins(a), newRead(a), newSet(a), newWatch(a)}},
+		{"safety", []*cobra.Command{newStop(a), newRelease(a)}},
+		{"look", []*cobra.Command{newStatus(a), newEvents(a), newConn(a), newToken(a)}},
+		{"bench", []*cobra.Command{newSim(a), newBoard(a), newBench(a), newVersion(a)}},
+	}
+}
+
+// overview is what `pal help` says: every command with a line of its own, and no more lines than a screen has.
+func overview(root *cobra.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s\n\n", root.Long, root.Example)
+	for _, g := range root.Groups() {
+		title := g.Title
+		for _, cmd := range root.Commands() {
+			if cmd.GroupID == g.ID && cmd.Name() != "help" {
+				fmt.Fprintf(&b, "%-7s %-10s %s\n", title, cmd.Name(), cmd.Short)
+				title = ""
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\n%s\nUse `pal COMMAND --help` for more about a command.\n", strings.TrimSuffix(root.PersistentFlags().FlagUsages(), "\n"))
+	return b.String()
 }
 
 // hintArgs lets every command that counts its arguments say where their meaning is told.

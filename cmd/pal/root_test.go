@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/cmd/pal/internal/boardfile"
+	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/protocol"
 )
 
@@ -154,7 +156,7 @@ func TestVersionJSON(t *testing.T) {
 }
 
 func TestTree(t *testing.T) {
-	got := tree([]byte(`{"b":1,"a":[{"x":"s"},null,"t"],"e":{}}`))
+	got := show.Tree([]byte(`{"b":1,"a":[{"x":"s"},null,"t"],"e":{}}`))
 	const want = "b: 1\na:\n  -\n    x: s\n  - null\n  - t\ne:\n"
 	if got != want {
 		t.Errorf("tree: got %q, want %q", got, want)
@@ -224,7 +226,7 @@ func TestFirstCode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := firstCode(d); got != c.want {
+			if got := boardfile.FirstCode(d); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})

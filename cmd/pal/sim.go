@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/cmd/pal/internal/simview"
 	"github.com/pal-terminal/pal/protocol"
 )
@@ -45,7 +46,7 @@ func newSimVerb(a *app, v simview.Verb) *cobra.Command {
 // sim does an operation and shows what comes of it. The names of files are this command's affair and never leave it.
 func (a *app) sim(cmd *cobra.Command, c *client.Client, req protocol.Sim, output string) error {
 	switch {
-	case req.Op == "image" && output == "" && !a.json && isTerminal(a.stdout):
+	case req.Op == "image" && output == "" && !a.json && show.IsTerminal(a.stdout):
 		return usagef("a PNG is nothing for a screen: give a file with -o, or see `pal sim text %s`", shellWord(req.Name))
 	case req.Op == "load":
 		return a.simLoad(cmd, c, req)
@@ -72,10 +73,10 @@ func (a *app) sim(cmd *cobra.Command, c *client.Client, req protocol.Sim, output
 		}
 		return err
 	}
-	if rows, ok := simview.Rows(answer.Sim, tree); ok {
+	if rows, ok := simview.Rows(answer.Sim, show.Tree); ok {
 		return a.printTable(simview.Columns, rows)
 	}
-	_, err = fmt.Fprint(a.stdout, tree(answer.Sim))
+	_, err = fmt.Fprint(a.stdout, show.Tree(answer.Sim))
 	return err
 }
 
@@ -103,15 +104,15 @@ func (a *app) simLoad(cmd *cobra.Command, c *client.Client, req protocol.Sim) er
 	if err != nil {
 		return usagef("read what to load: %v", err)
 	}
-	show := a.progress(len(data), "bytes into "+req.Name)
-	defer show.end()
+	done := show.NewProgress(a.stderr, len(data), "bytes into "+req.Name)
+	defer done.End()
 	for value, loaded := range simview.Loads(data) {
 		if _, err := c.Sim(cmd.Context(), protocol.Sim{Op: "load", Name: req.Name, Value: value}); err != nil {
 			return err
 		}
-		show.at(loaded)
+		done.At(loaded)
 	}
-	show.end()
+	done.End()
 	if a.json {
 		return a.printJSON(map[string]any{"name": req.Name, "bytes": len(data)})
 	}

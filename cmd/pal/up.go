@@ -10,12 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/cmd/pal/internal/boardfile"
 	"github.com/pal-terminal/pal/cmd/pal/internal/state"
 	"github.com/pal-terminal/pal/cmd/pal/internal/station"
 	"github.com/pal-terminal/pal/config"
@@ -179,7 +179,7 @@ func (a *app) announce(s *station.Station, cfg *config.Config, desc *board.Descr
 	if config.StateDir(usual) != cfg.State {
 		env = "PAL_STATE=" + shellWord(cfg.State) + " "
 	}
-	code := firstCode(desc)
+	code := boardfile.FirstCode(desc)
 	raw, err := json.Marshal(code)
 	if err != nil {
 		return fmt.Errorf("encode the example: %w", err)
@@ -193,27 +193,6 @@ func (a *app) announce(s *station.Station, cfg *config.Config, desc *board.Descr
 		_, err = fmt.Fprintln(a.stdout, "  no-auth: every program of this computer may use it without a token")
 	}
 	return err
-}
-
-// firstCode returns a line that works on the board and shows something: it switches an output of low danger, a light when
-// there is one, or tells the names that programs have where they may not drive pins themselves.
-func firstCode(d *board.Description) string {
-	var best *board.Pin
-	for i := range d.Pins {
-		p := &d.Pins[i]
-		free := p.Owner == board.OwnerAgent && p.Can.Has(board.CapOut) && p.Danger == board.DangerLow && p.Requires == nil
-		if free && d.Mode == board.ModeOpen && (best == nil || p.Name == "LED") {
-			best = p
-		}
-	}
-	if best == nil {
-		return "dir()"
-	}
-	id := string(best.ID)
-	if _, number := best.ID.Number(); !number {
-		id = strconv.Quote(id)
-	}
-	return fmt.Sprintf("from machine import Pin; Pin(%s, Pin.OUT).on()", id)
 }
 
 // commandWord is what a person types to run this program: its name when the shell would find it, else its path.

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 )
 
 // kernelChecks looks at what the kernel offers for the machine's sandbox.
-func kernelChecks() []check {
-	landlock := check{Name: "kernel landlock"}
+func kernelChecks() []Check {
+	landlock := Check{Name: "kernel landlock"}
 	// Asking for the version is done with no attributes and flag 1.
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(nil)), 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno == 0 {
@@ -19,12 +19,12 @@ func kernelChecks() []check {
 	} else {
 		landlock.Detail = "not offered: " + errno.Error()
 	}
-	seccomp := check{Name: "kernel seccomp"}
+	seccomp := Check{Name: "kernel seccomp"}
 	actions, err := os.ReadFile("/proc/sys/kernel/seccomp/actions_avail")
 	if err == nil {
 		seccomp.OK, seccomp.Detail = true, strings.TrimSpace(string(actions))
 	} else {
 		seccomp.Detail = "not offered: " + err.Error()
 	}
-	return []check{landlock, seccomp}
+	return []Check{landlock, seccomp}
 }

@@ -1,4 +1,6 @@
-package main
+// Package show is how the commands look to a person: values and trees of JSON, how far something is, and the output of a program that
+// still runs. It asks nothing of anybody, and knows streams only by what is written to them.
+package show
 
 import (
 	"encoding/json"
@@ -10,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// text shows a JSON value to a person: a string without its quotes, anything else as it stands.
-func text(value jsontext.Value) string {
+// Text shows a JSON value to a person: a string without its quotes, anything else as it stands.
+func Text(value jsontext.Value) string {
 	var s string
 	if value.Kind() != '"' || json.Unmarshal(value, &s) != nil {
 		return string(value)
@@ -19,8 +21,8 @@ func text(value jsontext.Value) string {
 	return s
 }
 
-// tree shows a JSON value as indented lines, keys in the order of the terminal.
-func tree(value jsontext.Value) string {
+// Tree shows a JSON value as indented lines, keys in the order of the terminal.
+func Tree(value jsontext.Value) string {
 	var out strings.Builder
 	branch(&out, jsontext.NewDecoder(strings.NewReader(string(value))), "", "")
 	return out.String()
@@ -57,12 +59,12 @@ func branch(out *strings.Builder, dec *jsontext.Decoder, indent, label string) {
 		if err != nil {
 			return
 		}
-		fmt.Fprintf(out, "%s%s\n", indent, strings.TrimSpace(label+" "+text(value)))
+		fmt.Fprintf(out, "%s%s\n", indent, strings.TrimSpace(label+" "+Text(value)))
 	}
 }
 
-// isTerminal reports whether a stream is a person's.
-func isTerminal(stream any) bool {
+// IsTerminal reports whether a stream is a person's.
+func IsTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
