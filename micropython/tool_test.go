@@ -42,6 +42,36 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// Whatever a program finds can be printed, and what can be called does not print what it holds for others.
+func TestNamesCanBePrinted(t *testing.T) {
+	g := start(t)
+	g.exec("@tool\ndef mine(): pass")
+	r := g.run(hw.Job{Kind: hw.JobExec, Session: "other", Code: "print('mine' in repr(tool), repr(tool)[:14])"})
+	if r.out != "False <function tool\n" {
+		t.Errorf("got %q, %s", r.out, r.err)
+	}
+	r = g.exec(`
+import sys, builtins, machine, time, os, asyncio, select, network, _pal, _bus
+pin = Pin(4)
+pin.irq(lambda p: None)
+seen = 0
+for name in list(globals()) + ["builtins.", "sys.", "machine.", "time.", "os.", "asyncio.", "select.", "network.", "_pal.", "_bus.", "pin.", "micropython."]:
+    owner, dot, _ = name.partition(".")
+    owner = eval(owner) if owner != "micropython" else __import__(owner)
+    for n in dir(owner) if dot else [name]:
+        v = getattr(owner, n) if dot else owner
+        values = [v]
+        if isinstance(v, type):
+            values += [getattr(v, k, None) for k in dir(v)]
+        for v in values:
+            seen += 1
+            repr(v)
+print(seen > 500)`)
+	if r.out != "True\n" || r.Exception != nil {
+		t.Errorf("got %q, %s", r.out, r.err)
+	}
+}
+
 func TestRefusedTool(t *testing.T) {
 	g := start(t)
 	g.answer = func(hw.Call) hw.Reply {

@@ -41,14 +41,12 @@ def board_caller(call, check, jsonable, dumps, loads):
     return caller
 
 
-def tooler(offer, check, callable=callable, TypeError=TypeError):
+def tooler(offer, check):
     tools = {}  # by session: functions by name
     running = [None]  # session of the code that runs; None for board.py, whose functions are tools by themselves
 
-    def tool(f=None):
-        """Offer a function as a tool of this session: @tool."""
-        if f is None:  # @tool()
-            return tool
+    # The engine prints a closure with all that it holds, which would be the tools of every session. Arguments it does not print.
+    def mark(f, *, offer=offer, check=check, tools=tools, running=running, callable=callable, TypeError=TypeError):
         if not callable(f):
             raise TypeError("@tool goes before a function")
         key = running[0]
@@ -57,6 +55,10 @@ def tooler(offer, check, callable=callable, TypeError=TypeError):
             if key:
                 tools.setdefault(key, {})[f.__name__] = f
         return f
+
+    def tool(f=None, *, mark=mark):
+        """Offer a function as a tool of this session: @tool, or @tool()."""
+        return mark if f is None else mark(f)
 
     return tool, tools, running
 
