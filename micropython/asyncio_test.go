@@ -41,6 +41,8 @@ asyncio.run(asyncio.sleep_ms(5))`, "late\n"},
 		{"a set reset loop", "asyncio.create_task(late())\nloop.set_exception_handler(print)\nloop = asyncio.new_event_loop()\nprint(loop.get_exception_handler())\nasyncio.run(asyncio.sleep_ms(5))", "None\n"},
 		{"nothing can go on any more", "async def main():\n  await asyncio.Event().wait()\n  print('woken')\nprint(asyncio.run(main()))", "None\n"},
 		{"within itself", "async def main():\n  try: asyncio.run(late())\n  except RuntimeError as e: print(e)\nasyncio.run(main())", "asyncio.run() cannot be called from a running event loop\n"},
+		// A word on the engine's stack that happens to look like the address of a task which has ended keeps that task, and those which
+		// stood behind it in the queue: of a crowd of 100, 10 KB. All 10,000 would be 900 KB.
 		{"memory of many tasks comes back", `
 import gc
 async def nothing(): pass
@@ -50,7 +52,7 @@ async def crowd():
         await asyncio.sleep_ms(0)
 gc.collect(); before = gc.mem_free()
 asyncio.run(crowd())
-gc.collect(); print(before - gc.mem_free() < 4096)`, "True\n"},
+gc.collect(); print(before - gc.mem_free() < 32768)`, "True\n"},
 		{"loop that is stopped", `
 async def stopper():
     await asyncio.sleep_ms(2)
@@ -76,6 +78,38 @@ asyncio.run(main())`, "13\n13\n"},
 				t.Errorf("got %q, %+v, %q, want %q", r.out, r.Exception, r.err, tt.out)
 			}
 		})
+	}
+}
+
+// What a program's loop left over holds no memory once the program has ended, however it ended.
+func TestTasksEndWithTheirJob(t *testing.T) {
+	g := start(t)
+	g.exec("import asyncio, gc\nasync def idle(): await asyncio.sleep(60)\nasync def flagged(): await asyncio.ThreadSafeFlag().wait()")
+	const leave = "gc.collect(); before = gc.mem_free()\nfor k in range(1000): asyncio.create_task(idle())\n" +
+		"asyncio.create_task(flagged())\nasyncio.run(asyncio.sleep_ms(2))\ngc.collect(); held = before - gc.mem_free()\n"
+	for _, end := range []string{"", "1 / 0", "import sys; sys.exit()"} {
+		g.exec(leave + end)
+		r := g.exec("gc.collect(); print(held > 65536, before - gc.mem_free() < 32768)")
+		if r.out != "True True\n" || r.Exception != nil {
+			t.Errorf("after a program that ends with %q: got %q, %s", end, r.out, r.err)
+		}
+	}
+}
+
+// A loop that was dropped in the middle of things leaves nothing that the next program trips over, whatever was done to it.
+func TestLoopAfterItsJob(t *testing.T) {
+	g := start(t)
+	for _, tt := range []struct{ code, next string }{
+		{"import asyncio\nevent = asyncio.Event()\nasync def wait(): await event.wait()\nasyncio.create_task(wait())\nasyncio.run(asyncio.sleep_ms(1))", "event.set()"},
+		{"import asyncio\nasyncio.core._task_queue = asyncio.core._io_queue = asyncio.cur_task = 7", ""},
+		{"import sys\nsys.modules['asyncio'] = 5", "import sys; del sys.modules['asyncio']"},
+		{"import sys\ndel sys.modules['asyncio']", ""},
+	} {
+		g.exec(tt.code)
+		r := g.exec(tt.next + "\nimport asyncio\nasyncio.run(asyncio.sleep_ms(1))\nprint('next')")
+		if r.out != "next\n" || r.Exception != nil {
+			t.Errorf("after %q: got %q, %s", tt.code, r.out, r.err)
+		}
 	}
 }
 

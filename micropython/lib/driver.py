@@ -50,6 +50,7 @@ check = _pal.check
 del _pal.failure, _pal.number_of, _pal.forget, _pal.handlers, _pal.callbacks
 
 import _builtin, _bus, _micropython, _sys, machine, os, time
+from _asyncio import TaskQueue
 
 getcwd = os.getcwd
 chdir = os.chdir
@@ -109,6 +110,8 @@ for name in ("Pin", "ADC", "I2C", "SPI", "PWM", "UART", "Timer"):
     prefill[name] = getattr(machine, name)
 board_names = {}
 board_functions = {}
+module_type = type(_pal)
+no_tasks = {"cur_task": None, "_task_queue": None, "_io_queue": None}
 function_types = (type(lambda: 0), type(_builtin.generator), type([].append))
 LOW = (gc.mem_alloc() + gc.mem_free()) // 4
 room = bytearray(8192)  # given up when memory runs out, so that the end can be told
@@ -393,6 +396,19 @@ def forget_sessions(key):
     collect()
 
 
+def drop_tasks():
+    # What a program's loop left over goes on in no other, and would hold memory until one begins. Nothing of the module is called
+    # here: a program may have put anything there.
+    loop = modules.get("asyncio")
+    if type(loop) is module_type:
+        names = loop.__dict__
+        names.update(no_tasks)
+        try:
+            names["_task_queue"] = TaskQueue()
+        except MemoryError:  # the next loop makes its own
+            pass
+
+
 def mend():
     # What every program finds, whatever the one before did to it. The host itself opens streams that were closed.
     modules.update(library)
@@ -428,6 +444,7 @@ def run(kind, key, code, func, args, flags, pin):
     take_last(key)
     error = late[0] = None
     forget()
+    drop_tasks()
     if room is None:
         make_room(key)
     try:
