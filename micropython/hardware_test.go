@@ -44,6 +44,7 @@ func TestCounters(t *testing.T) {
 		{"large", "c.value(2**62 - 1); print(c.value()); c.value(-2**62); print(c.value())", "4611686018427387903\n-4611686018427387904\n"},
 		{"encoder", "e = Encoder(0, Pin(4), Pin(5)); e = Encoder(1, phase_a=4, phase_b=5, phases=2, filter_ns=10); print(e.value())", "7\n"},
 		{"closed", "c.deinit(); c.deinit(); err(c.value); e.deinit(); err(e.value); print()", "OSError OSError \n"},
+		{"pin as direction", "try: Counter(1, 4, direction=Pin(5))\nexcept OSError as e: print(e.errno, e)", "95 [Errno 95] EOPNOTSUPP: a pin cannot give the direction here: use Encoder, or Counter.UP or Counter.DOWN\n"},
 		{"bad arguments", "for f in (lambda: Counter(5), lambda: Counter('x', 4), lambda: Counter(1, 4, edge=9), lambda: Counter(1, 4, direction=0), lambda: Encoder(1, 4), lambda: Encoder(1, 4, 5, phases=3), lambda: Encoder(0, 4, 5).value(1.5), lambda: Encoder(0).value(2**70)): err(f)\nprint()", "TypeError TypeError ValueError ValueError TypeError ValueError TypeError OSError \n"},
 	})
 	want := []hw.Call{

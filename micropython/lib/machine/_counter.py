@@ -49,9 +49,11 @@ class Counter(_Counting):
     def init(self, src, *, edge=1, direction=1, filter_ns=0):
         if edge not in (1, 2, 3):
             raise ValueError("invalid edge")
+        if isinstance(direction, Pin):
+            raise OSError(95, "a pin cannot give the direction here: use Encoder, or Counter.UP or Counter.DOWN")
         if direction not in (1, -1):
             raise ValueError("direction must be Counter.UP or Counter.DOWN")
-        integer(filter_ns)
+        integer(filter_ns)  # edges come as the board reports them: there is nothing to filter with
         self._start(src, edge, -1, 1, direction)
 
 
