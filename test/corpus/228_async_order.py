@@ -22,7 +22,7 @@ async def main():
     r = await worker("b", 2, 0)
     print("b ended with", r)
     print("a ended with", await t, t.done())
-    t1 = asyncio.create_task(worker("slow", 2, 0.06))
+    t1 = asyncio.create_task(worker("slow", 2, 0.4))
     t2 = asyncio.create_task(worker("quick", 2, 0.02))
     print(await t2, await t1)
     print(await asyncio.gather(worker("x", 1, 0), worker("y", 2, 0), worker("z", 1, 0)))

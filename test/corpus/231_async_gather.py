@@ -27,7 +27,7 @@ async def long(name):
 
 
 async def main():
-    print(await asyncio.gather(value(1, 0.04), value(2, 0.0), value(3, 0.02)))
+    print(await asyncio.gather(value(1, 0.4), value(2, 0.0), value(3, 0.02)))
     t = asyncio.create_task(value("task"))
     print(await asyncio.gather(t, value("coroutine")))
     r = await asyncio.gather(value(1), fails("a"), fails("b"), return_exceptions=True)

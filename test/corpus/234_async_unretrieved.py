@@ -12,8 +12,19 @@ async def fails_later(x):
     raise ValueError(x)
 
 
+told = []
+
+
+async def heard(n):
+    for k in range(1000):
+        if len(told) == n:
+            break
+        await asyncio.sleep_ms(1)
+
+
 def handler(loop, context):
     print("handler:", context["message"], repr(context["exception"]), context["future"].done())
+    told.append(context)
 
 
 async def main():
@@ -22,7 +33,7 @@ async def main():
     loop.set_exception_handler(handler)
     print(loop.get_exception_handler() is handler)
     asyncio.create_task(fails("nobody asks"))
-    await asyncio.sleep_ms(100)
+    await heard(1)
     t = asyncio.create_task(fails("asked"))
     try:
         await t
@@ -35,12 +46,12 @@ async def main():
     except ValueError as e:
         print("asked for", e)
     t = asyncio.create_task(fails("asked too late"))
-    await asyncio.sleep_ms(100)
+    await heard(2)
     try:
         await t
     except ValueError as e:
         print("asked for", e)
-    t = asyncio.create_task(asyncio.wait_for_ms(fails_later("through wait_for"), 1000))
+    t = asyncio.create_task(asyncio.wait_for_ms(fails_later("through wait_for"), 60000))
     try:
         await t
     except ValueError as e:

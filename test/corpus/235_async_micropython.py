@@ -41,7 +41,10 @@ async def main():
             await asyncio.sleep_ms(0)
 
     a, b = asyncio.create_task(turn(0)), asyncio.create_task(turn(1))
-    await asyncio.sleep_ms(20)
+    for k in range(1000):
+        if counts[0] > 3:
+            break
+        await asyncio.sleep_ms(1)
     a.cancel()
     b.cancel()
     print(abs(counts[0] - counts[1]) <= 1, counts[0] > 3)
