@@ -52,9 +52,24 @@ func pathOf(args []string) string {
 
 func newFSList(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "ls [:PATH]", Short: "list a folder", Example: "  pal fs ls :/lib", Args: cobra.MaximumNArgs(1),
+		Use: "ls [:PATH]", Short: "list a folder, or tell of a file", Example: "  pal fs ls :/lib", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.files(cmd, protocol.FS{Op: "ls", Path: pathOf(args)}, func(answer *protocol.FSAnswer) error {
+			return a.with(cmd.Context(), func(c *client.Client) error {
+				req := protocol.FS{Op: "ls", Path: pathOf(args)}
+				folder, err := flashfs.New(c).Folder(cmd.Context(), flashfs.Place{Path: req.Path, Remote: true})
+				if err != nil {
+					return err
+				}
+				if !folder {
+					req.Op = "stat"
+				}
+				answer, err := c.FS(cmd.Context(), req)
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printAnswer(answer)
+				}
 				var rows [][]string
 				for _, e := range answer.Entries {
 					rows = append(rows, []string{strconv.FormatInt(e.Size, 10), clock(e.TimeMS), or(e.Rights, "-"), entryName(e)})
@@ -67,14 +82,14 @@ func newFSList(a *app) *cobra.Command {
 
 func entryName(e protocol.FileEntry) string {
 	if e.Folder {
-		return path.Base(e.Path) + "/"
+		return show.Name(path.Base(e.Path)) + "/"
 	}
-	return path.Base(e.Path)
+	return show.Name(path.Base(e.Path))
 }
 
 func newFSTree(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "tree [:PATH]", Short: "list a folder with all that is in it", Example: "  pal fs tree", Args: cobra.MaximumNArgs(1),
+		Use: "tree [:FOLDER]", Short: "list a folder with all that is in it", Example: "  pal fs tree", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			top := pathOf(args)
 			return a.files(cmd, protocol.FS{Op: "ls", Path: top, Deep: true}, func(answer *protocol.FSAnswer) error {
@@ -247,7 +262,7 @@ func (a *app) copyAll(ctx context.Context, store *flashfs.Store, steps []flashfs
 		if a.json {
 			err = a.printJSON(copied{s.From.String(), s.To.String(), s.Size, !changed})
 		} else {
-			_, err = fmt.Fprintf(a.stdout, "%s -> %s%s\n", s.From, s.To, note)
+			_, err = fmt.Fprintf(a.stdout, "%s -> %s%s\n", show.Name(s.From.String()), show.Name(s.To.String()), note)
 		}
 		if err != nil {
 			return err

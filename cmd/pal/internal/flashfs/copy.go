@@ -112,7 +112,7 @@ func (s *Store) below(ctx context.Context, folder Place) ([]protocol.FileEntry, 
 	}
 	for i, e := range answer.Entries {
 		rel, ok := strings.CutPrefix(e.Path, strings.TrimSuffix(folder.Path, "/")+"/")
-		if !ok || !fs.ValidPath(rel) {
+		if !ok || rel == "." || !fs.ValidPath(rel) {
 			return nil, fmt.Errorf("list %s: the terminal told of %q, which is not in it", folder, e.Path)
 		}
 		answer.Entries[i].Path = rel

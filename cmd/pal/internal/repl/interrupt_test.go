@@ -16,7 +16,7 @@ import (
 func TestInterruptKeepsThePrompt(t *testing.T) {
 	var screen bytes.Buffer
 	tty, fingers := io.Pipe()
-	t.Cleanup(func() { fingers.Close() }) //nolint:errcheck // it ends the keyboard's goroutine
+	t.Cleanup(func() { fingers.Close() }) // which ends the keyboard's goroutine
 	keys := newKeyboard(tty, t.Context().Done())
 	p := &session{keys: keys, editor: term.NewTerminal(struct {
 		io.Reader
