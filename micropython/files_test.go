@@ -90,27 +90,3 @@ func TestDriverIsOutOfReach(t *testing.T) {
 		t.Errorf("got %q, %+v", r.out, r.Exception)
 	}
 }
-
-func TestAsyncio(t *testing.T) {
-	g := start(t)
-	for _, tt := range []struct{ name, code, out string }{
-		{"order", "import asyncio\nasync def w(n, d):\n  for k in range(3):\n    print(n, k, end=' ')\n    await asyncio.sleep_ms(d)\n  return n\nasync def main():\n  t = asyncio.create_task(w('a', 10))\n  r = await w('b', 15)\n  return r, await t\nprint(asyncio.run(main()))", "b 0 a 0 a 1 b 1 a 2 b 2 ('b', 'a')\n"},
-		{"gather", "print(asyncio.run(asyncio.gather(w('a', 1), w('b', 1))))", "a 0 b 0 a 1 b 1 a 2 b 2 ['a', 'b']\n"},
-		{"timeout", "async def main():\n  try: await asyncio.wait_for(asyncio.sleep(5), 0.01)\n  except asyncio.TimeoutError: return 'late'\nprint(asyncio.run(main()))", "late\n"},
-		{"in time", "async def f(): return 3\nprint(asyncio.run(asyncio.wait_for_ms(f(), 1000)))", "3\n"},
-		{"cancel", "async def main():\n  async def f():\n    try: await asyncio.sleep(9)\n    except asyncio.CancelledError: print('cancelled'); raise\n  t = asyncio.create_task(f())\n  await asyncio.sleep_ms(1)\n  t.cancel()\n  try: await t\n  except asyncio.CancelledError: pass\n  return t.done()\nprint(asyncio.run(main()))", "cancelled\nTrue\n"},
-		{"exception", "async def f(): raise ValueError('x')\nasync def main():\n  try: await asyncio.create_task(f())\n  except ValueError as e: return str(e)\nprint(asyncio.run(main()))", "x\n"},
-		{"gather exceptions", "async def main(): return await asyncio.gather(f(), asyncio.sleep_ms(1), return_exceptions=True)\nprint(asyncio.run(main()))", "[ValueError('x',), None]\n"},
-		{"event and lock", "async def main():\n  e = asyncio.Event(); l = asyncio.Lock(); out = []\n  async def f(n):\n    await e.wait()\n    async with l:\n      out.append(n); await asyncio.sleep_ms(1); out.append(n)\n  ts = [asyncio.create_task(f(n)) for n in range(3)]\n  await asyncio.sleep_ms(1)\n  e.set()\n  await asyncio.gather(*ts)\n  return out\nprint(asyncio.run(main()))", "[0, 0, 1, 1, 2, 2]\n"},
-		{"queue", "async def main():\n  q = asyncio.Queue(1); got = []\n  async def p():\n    for k in range(4): await q.put(k)\n  t = asyncio.create_task(p())\n  for k in range(4): got.append(await q.get())\n  await t\n  return got\nprint(asyncio.run(main()))", "[0, 1, 2, 3]\n"},
-		{"old name", "import uasyncio\nprint(uasyncio.run(w('u', 0)))", "u 0 u 1 u 2 u\n"},
-		{"loop", "loop = asyncio.get_event_loop()\nprint(loop.run_until_complete(w('l', 0)))", "l 0 l 1 l 2 l\n"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := g.exec(tt.code)
-			if r.out != tt.out || r.Exception != nil || r.err != "" {
-				t.Errorf("got %q, %+v, %q, want %q", r.out, r.Exception, r.err, tt.out)
-			}
-		})
-	}
-}
