@@ -70,7 +70,7 @@ func tell(t *testing.T, steps []step) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() }) //nolint:errcheck // the test is over
+	t.Cleanup(func() { c.Close() })
 	s := &teller{t: t, x: x, c: c, answered: true}
 	events, cancel, err := c.Subscribe(t.Context(), nil, nil)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestFilm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() }) //nolint:errcheck // the test is over
+	t.Cleanup(func() { c.Close() })
 	for at := 0; at < len(film); at += part {
 		value := fmt.Sprintf("%d %s", at, base64.StdEncoding.EncodeToString(film[at:min(at+part, len(film))]))
 		if _, err := c.Sim(t.Context(), protocol.Sim{Op: "load", Name: "W25Q64", Value: value}); err != nil {

@@ -47,7 +47,7 @@ func TestSelfHealing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { c.Close() }) //nolint:errcheck // the test is over
+			t.Cleanup(func() { c.Close() })
 			if f.name == "interlock" {
 				if _, err := c.PinSet(t.Context(), "RELAY_2", 1); err != nil {
 					t.Fatal(err)
