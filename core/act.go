@@ -86,8 +86,11 @@ func asProtocol(err error) error {
 	}
 }
 
-// clear releases the e-stop.
+// clear releases the e-stop. What was armed before must not drive by itself the moment it may again, so that it is disarmed first.
 func (c *Core) clear(w *who, reason string) error {
+	if stopped, _, _ := c.cfg.Table.Stopped(); stopped {
+		c.irqs.forget(func(*registration) bool { return true })
+	}
 	if err := c.cfg.Table.Clear(); err != nil {
 		return err
 	}

@@ -70,9 +70,10 @@ func (c *Core) forgetSessions(keys []string) {
 	c.tools.Drop(func(o toolset.Owner) bool { return slices.Contains(keys, o.Key) })
 }
 
-// arm starts, changes or ends an interrupt for the code behind s. Only the runner comes here.
+// arm starts, changes or ends an interrupt for the code behind s. Only the runner comes here. The set-up of board.py, which belongs
+// to no run, arms none in either mode: its handler would have board.py's rights in a machine where others can change what it calls.
 func (c *Core) arm(s *sink, call hw.Call) error {
-	if s.caller.Machine != MachineAgent {
+	if s.caller.Machine != MachineAgent || s.caller.Run == 0 {
 		return &pin.Refusal{Errno: errnoACCES, Code: "denied", Rule: "board.no_irq", Message: "board.py cannot arm interrupts; its functions run when they are called"}
 	}
 	r := &registration{caller: s.caller, session: s.session, generation: c.agent.vm.Generation()}

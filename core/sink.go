@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/pal-terminal/pal/answers"
@@ -92,7 +93,7 @@ func (s *sink) Call(ctx context.Context, call hw.Call) hw.Reply {
 		hw.OpUARTWrite, hw.OpUARTRead, hw.OpUARTAny, hw.OpCountOpen, hw.OpCount, hw.OpNetwork:
 		return s.bus(ctx, call)
 	case hw.OpFile:
-		return s.c.cfg.Flash.Call(rightsOf(s.caller), call)
+		return s.file(call)
 	case hw.OpFlush: // the executor holds back what follows a posted call that failed, so there is nothing left to tell
 		return hw.Reply{}
 	case hw.OpTool:
@@ -170,6 +171,15 @@ func (s *sink) bus(ctx context.Context, call hw.Call) hw.Reply {
 		return s.reply(0, err)
 	}
 	return r
+}
+
+// file reaches the files of programs. In engineering mode board.py alone may drive, so that its machine imports nothing that a
+// program may have written.
+func (s *sink) file(call hw.Call) hw.Reply {
+	if s.caller.Machine == MachineBoard && call.A == hw.FileRead && strings.HasSuffix(call.Text, ".py") {
+		return hw.Reply{Errno: errnoACCES, Text: "in engineering mode board.py runs no code from /flash [rule: flash.rights]"}
+	}
+	return s.c.cfg.Flash.Call(rightsOf(s.caller), call)
 }
 
 // effect keeps a change of an output; the nested sink of a board function hands it on to the code that called it.
