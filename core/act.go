@@ -86,10 +86,16 @@ func asProtocol(err error) error {
 	}
 }
 
-// clear releases the e-stop. What was armed before must not drive by itself the moment it may again, so that it is disarmed first.
+// clear releases the e-stop. What ran or was armed before must not drive by itself the moment it may again: it is ended first. A
+// program has a moment to end in; what it drives in that is made safe.
 func (c *Core) clear(w *who, reason string) error {
 	if stopped, _, _ := c.cfg.Table.Stopped(); stopped {
 		c.irqs.forget(func(*registration) bool { return true })
+		c.ask(func(q *queue) {
+			if q.running != nil {
+				q.running.cancel(errReleased)
+			}
+		})
 	}
 	if err := c.cfg.Table.Clear(); err != nil {
 		return err

@@ -101,3 +101,27 @@ func TestClearDisarms(t *testing.T) {
 		r.wantLevel("armed after the release", "LED", 1)
 	})
 }
+
+// A program that waits for the release, trying all the time, is ended by it.
+func TestClearEndsWhatRuns(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		held := r.hold("patient")
+		c := r.dial(r.bot)
+		c.exec("1", "patient")
+		<-held.running
+		check(t, r.core.Stop("somebody", "test"))
+		h := r.dial(r.human)
+		h.request("estop_clear", "1", &protocol.EstopClear{})
+		h.ack("1")
+		if res := c.wantCode("1", protocol.CodeInterrupted); !strings.Contains(res.Message, "released") {
+			t.Errorf("got %q, want it to say why", res.Message)
+		}
+		// Without a stop, clearing ends nothing.
+		c.exec("2", "patient")
+		<-held.running
+		h.request("estop_clear", "2", &protocol.EstopClear{})
+		h.ack("2")
+		close(held.release)
+		c.wantCode("2", "")
+	})
+}

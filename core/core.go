@@ -109,6 +109,7 @@ var (
 	errClosing     = errors.New("the terminal is shutting down")
 	errRevoked     = errors.New("the token was revoked or has expired")
 	errMainStopped = errors.New("the e-stop ended main.py")
+	errReleased    = errors.New("the e-stop was released, which nothing of before outlives: run it again")
 	errReset       = errors.New("the machine was reset by request")
 	errStopped     = errors.New("an earlier request of this session ended in an error")
 )
