@@ -91,11 +91,7 @@ func asProtocol(err error) error {
 func (c *Core) clear(w *who, reason string) error {
 	if stopped, _, _ := c.cfg.Table.Stopped(); stopped {
 		c.irqs.forget(func(*registration) bool { return true })
-		c.ask(func(q *queue) {
-			if q.running != nil {
-				q.running.cancel(errReleased)
-			}
-		})
+		c.ask(func(q *queue) { q.interrupt(c, errReleased, func(j *job) bool { return j == q.running }) })
 	}
 	if err := c.cfg.Table.Clear(); err != nil {
 		return err
