@@ -16,7 +16,7 @@
 // Buses and lines that the board does not give to programs; in engineering mode everybody but board.py; whatever writes (also a
 // register number to be read) without the scope to drive, and while the e-stop is set: what hangs on a bus can move things, and
 // the guard cannot know which bytes do. Reading a device that needs no write stays possible. A stop cancels the writes under
-// way and waits for their end. Lengths, times, rates and addresses beyond the bounds of package limits are refused before
+// way and waits for their end; a bus whose silent lines are not at their safe level is closed ([Gate.Stop]). Lengths, times, rates and addresses beyond the bounds of package limits are refused before
 // anything is done.
 package bus
 
@@ -181,6 +181,18 @@ func (g *Gate) Forget(match func(pin.Caller) bool) {
 	}
 	for _, k := range g.forgotten(match) {
 		k.close()
+	}
+	wg.Wait()
+}
+
+// Stop closes the buses that hold a line at a level that is not safe while they are silent. It belongs to an e-stop and comes
+// after pin.Table.Stop, which lets nobody open them again; it waits as Forget does.
+func (g *Gate) Stop() {
+	var wg sync.WaitGroup
+	for _, b := range g.buses {
+		if open, _ := b.held(); open && g.idleDrives(b) {
+			wg.Go(b.close)
+		}
 	}
 	wg.Wait()
 }

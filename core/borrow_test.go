@@ -102,6 +102,36 @@ func TestClearDisarms(t *testing.T) {
 	})
 }
 
+const serial = `
+board: serial
+mode: open
+pins:
+  - {id: 1, name: TX, owner: agent, can: [out, uart], safe: low}
+  - {id: 2, name: RX, owner: agent, can: [in, uart], pull: up}
+buses:
+  - {uart: 1, tx: TX, rx: RX, owner: agent}
+drivers: {kind: sim}
+devices:
+  - {type: led, pin: TX}
+`
+
+// A silent UART holds its line high: a stop must take the line from it when low is safe.
+func TestStopTakesLinesFromBuses(t *testing.T) {
+	bubble(t, options{yaml: serial}, func(t *testing.T, r *rig) {
+		c := r.dial(r.bot)
+		opens := func(g *guest) *hw.Exception { _, e := g.call(hw.Call{Op: hw.OpBusOpen, Text: "uart:1"}); return e }
+		if res := r.run(c, opens, protocol.Exec{}); res.Code != "" {
+			t.Fatalf("got code %q %q", res.Code, res.Message)
+		}
+		r.wantLevel("open and silent", "TX", 1)
+		check(t, r.core.Stop("somebody", "test"))
+		r.wantLevel("after the stop", "TX", 0)
+		if res := r.run(c, opens, protocol.Exec{}); res.Code != protocol.CodeEstopped {
+			t.Errorf("open under the stop: got code %q, want it refused", res.Code)
+		}
+	})
+}
+
 // A program that waits for the release, trying all the time, is ended by it.
 func TestClearEndsWhatRuns(t *testing.T) {
 	bubble(t, options{}, func(t *testing.T, r *rig) {

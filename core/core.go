@@ -232,6 +232,7 @@ func (c *Core) faulted() {
 func (c *Core) Stop(actor, reason string) error {
 	again, _, _ := c.cfg.Table.Stopped() // a client that stops for ever must not wash the first stop out of the ring
 	err := c.cfg.Table.Stop(reason)
+	c.cfg.Bus.Stop()
 	c.cfg.Events.EmitAs("estop", estopEvent(true, actor, reason), !again)
 	c.tryPost(func() { c.queue.yield(c, errMainStopped) })
 	c.log.Warn("estop", "actor", actor, "reason", reason, "unsafe", err)
