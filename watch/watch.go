@@ -52,6 +52,7 @@ type watch struct {
 	known        bool   // state has been looked at
 
 	mu     sync.Mutex // guards what follows
+	ended  bool       // nothing is told any more
 	second time.Time
 	told   int
 	missed int
@@ -94,7 +95,7 @@ func (s *Set) Add(w *protocol.Watch) error {
 		}
 	}
 	if old != nil {
-		old.cancel()
+		old.end()
 	} else {
 		s.total.Add(1)
 	}
@@ -144,7 +145,7 @@ func (s *Set) Remove(w *protocol.Watch) error {
 	if n == nil {
 		return &protocol.Error{Code: protocol.CodeNotFound, Message: "this is not being watched", Resource: string(s.board.Pins[k.h].ID)}
 	}
-	n.cancel()
+	n.end()
 	s.total.Add(-1)
 	delete(s.watches, k)
 	for other := range s.watches {
@@ -168,7 +169,7 @@ func (s *Set) end() {
 func (s *Set) Close() {
 	s.mu.Lock()
 	for k, n := range s.watches {
-		n.cancel()
+		n.end()
 		s.total.Add(-1)
 		delete(s.watches, k)
 	}
@@ -176,6 +177,14 @@ func (s *Set) Close() {
 	s.end()
 	s.mu.Unlock()
 	s.sampler.Wait()
+}
+
+// end sees that nothing more is told of a watch, also not by what looks at its input right now.
+func (n *watch) end() {
+	n.cancel()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.ended = true
 }
 
 // edge tells of a level change. The table calls it.
@@ -191,6 +200,9 @@ func (s *Set) edge(n *watch, e hw.Edge) {
 func (n *watch) say(s *Set, event string, data map[string]any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.ended {
+		return
+	}
 	if now := time.Now(); now.Sub(n.second) >= time.Second {
 		n.second, n.told = now, 0
 	}
@@ -214,7 +226,7 @@ func (s *Set) sample(stop chan struct{}) {
 	tick := time.NewTicker(limits.WatchSampling)
 	defer tick.Stop()
 	for {
-		for k, n := range s.analogue() {
+		for k, n := range s.analogue(stop) {
 			s.look(k.h, n)
 		}
 		select {
@@ -225,10 +237,14 @@ func (s *Set) sample(stop chan struct{}) {
 	}
 }
 
-func (s *Set) analogue() map[key]*watch {
+// analogue lists what the sampler that ends by stop is to look at: nothing once there is another, so that no two look at one input.
+func (s *Set) analogue(stop chan struct{}) map[key]*watch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := map[key]*watch{}
+	if s.stop != stop {
+		return list
+	}
 	for k, n := range s.watches {
 		if k.adc {
 			list[k] = n
@@ -266,21 +282,19 @@ func (s *Set) look(h pin.Handle, n *watch) {
 	n.say(s, "adc_threshold", data)
 }
 
-// next returns the state for a value. Leaving a state takes the hysteresis.
+// next returns the state for a value. Leaving a state takes the hysteresis, but for the other threshold: a hysteresis wider than
+// the room between them hides neither.
 func (n *watch) next(value float64) string {
-	up, down := 0.0, 0.0
-	switch n.state {
-	case "above":
-		up = n.hysteresis
-	case "below":
-		down = n.hysteresis
-	}
 	switch {
 	case math.IsNaN(value):
 		return "unreadable"
-	case n.above != nil && value > *n.above-up:
+	case n.above != nil && value > *n.above:
 		return "above"
-	case n.below != nil && value < *n.below+down:
+	case n.below != nil && value < *n.below:
+		return "below"
+	case n.state == "above" && value > *n.above-n.hysteresis:
+		return "above"
+	case n.state == "below" && value < *n.below+n.hysteresis:
 		return "below"
 	default:
 		return ""
