@@ -56,13 +56,16 @@ func (c *Client) GetFile(ctx context.Context, path string) ([]byte, error) {
 			sum = a.SHA256
 		}
 		data = append(data, a.Data...)
-		switch got := sha256.Sum256(data); {
-		case int64(len(data)) < a.Size && len(a.Data) > 0:
-		case int64(len(data)) != a.Size || hex.EncodeToString(got[:]) != sum:
-			return nil, fmt.Errorf("get %s: %w", path, errChanged)
-		default:
-			return data, nil
+		if len(data) > limits.FileBytes {
+			return nil, fmt.Errorf("get %s: more than the %d bytes that a file has", path, limits.FileBytes)
 		}
+		if int64(len(data)) < a.Size && len(a.Data) > 0 {
+			continue
+		}
+		if got := sha256.Sum256(data); int64(len(data)) != a.Size || hex.EncodeToString(got[:]) != sum {
+			return nil, fmt.Errorf("get %s: %w", path, errChanged)
+		}
+		return data, nil
 	}
 }
 
