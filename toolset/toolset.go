@@ -6,8 +6,8 @@
 // its definition is read from the text of the program, and it stays with the session that made it, until that or the machine is
 // gone. Arguments are checked against the signature before anything runs.
 //
-// It refuses a program's tool that has the name of anything public in board.py: what a person checked cannot be replaced by what
-// an agent wrote. It runs nothing.
+// It refuses a program's tool that has the name of a public function of board.py: what a person checked cannot be replaced by
+// what an agent wrote. It runs nothing.
 package toolset
 
 import (
@@ -23,7 +23,7 @@ import (
 
 // Set is the tools of a terminal. Its methods are safe for concurrent use.
 type Set struct {
-	reserved map[string]bool // public names of board.py
+	reserved map[string]bool // public functions of board.py
 	board    []boardpy.Function
 
 	mu   sync.Mutex

@@ -18,9 +18,14 @@ type Param struct {
 }
 
 // Tools returns the functions of source that are offered as tools: those under @tool or @board.tool, or every public function
-// when there is none.
+// when there is none. Of definitions of one name the last one counts, as in Python.
 func Tools(source []byte) []Function {
 	all := Functions(source)
+	last := map[string]int{}
+	for _, f := range all {
+		last[f.Name] = f.Line
+	}
+	all = slices.DeleteFunc(all, func(f Function) bool { return f.Line != last[f.Name] })
 	marked := slices.Clone(all)
 	marked = slices.DeleteFunc(marked, func(f Function) bool { return !f.Tool })
 	if len(marked) == 0 {
@@ -51,11 +56,11 @@ func (f *Function) addParam(text string) {
 }
 
 // Arguments checks arguments against the signature and returns them as a call wants them: JSON of [args, kwargs]. args is a JSON
-// object or empty. The error names the argument. Hints of simple types are held: int, float (an int is one too), str, bool,
+// object, null or empty. The error names the argument. Hints of simple types are held: int, float (an int is one too), str, bool,
 // list, tuple, dict, None, and Optional, Union and | of these; what stands in a list, and any other hint, is the function's
 // own business.
 func (f *Function) Arguments(args []byte) ([]byte, error) {
-	if len(args) == 0 {
+	if len(args) == 0 || jsontext.Value(args).Kind() == 'n' {
 		args = []byte("{}")
 	}
 	dec := jsontext.NewDecoder(strings.NewReader(string(args)))
