@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -331,6 +332,63 @@ func TestExampleBoardBuilds(t *testing.T) {
 	if temp := d.Pins[pin(t, d, "AIR_TEMP")].Reading(raw); err != nil || temp < 19.9 || temp > 20.1 {
 		t.Errorf("air temperature: got %v, %v want 20", temp, err)
 	}
+}
+
+// The motion sensor's INT comes by itself, a pulse for each sample, and no more than two events of it wait at any time.
+func TestInterruptOfASensor(t *testing.T) {
+	const text = "board: x\npins:\n  - {id: 1, name: INT, owner: agent, can: [in], pull: up}\n  - {id: 2, name: SDA, owner: agent, can: [in, i2c]}\n" +
+		"  - {id: 3, name: SCL, owner: agent, can: [in, i2c]}\nbuses:\n  - {i2c: 0, sda: 2, scl: 3, owner: agent}\n" +
+		"devices:\n  - {type: mpu6050, bus: i2c0, pins: {int: INT}}\n"
+	synctest.Test(t, func(t *testing.T) {
+		d, err := board.Parse("x.yaml", []byte(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := New(d, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		if level, err := b.Get(0); level != 0 || err != nil {
+			t.Errorf("after power-up: got level %d, %v, want the sensor to drive 0 against the pull-up", level, err)
+		}
+		if err := b.OpenBus(0, board.BusSettings{Hz: 400_000, Bits: 8, Parity: -1, Stop: 1}); err != nil {
+			t.Fatal(err)
+		}
+		write := func(data ...byte) {
+			if _, err := b.I2C(t.Context(), 0, 0x68, 0, data, nil); err != nil {
+				t.Error(err)
+			}
+		}
+		var edges atomic.Int64
+		cancel, err := b.Watch(0, hw.EdgeRising, func(bool, time.Time) { edges.Add(1) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer cancel()
+		for _, tt := range []struct {
+			divider byte
+			filter  byte
+			want    int64
+		}{{9, 3, 100}, {0, 3, 1000}, {0, 0, 8000}} {
+			write(0x38, 1)
+			write(0x19, tt.divider, tt.filter)
+			write(0x6B, 0)
+			edges.Store(0)
+			second()
+			b.mu.Lock()
+			got, waiting := edges.Load(), len(b.agenda)
+			b.mu.Unlock()
+			if got < tt.want-1 || got > tt.want+1 || waiting > 2 {
+				t.Errorf("divider %d, filter %d: got %d edges in a second and %d events waiting, want %d and 2 at most", tt.divider, tt.filter, got, waiting, tt.want)
+			}
+			write(0x6B, 0x80) // device reset
+		}
+		edges.Store(0)
+		if second(); edges.Load() != 0 {
+			t.Errorf("after the reset: got %d edges", edges.Load())
+		}
+	})
 }
 
 func TestHookFailsActions(t *testing.T) {

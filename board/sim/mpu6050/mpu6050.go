@@ -7,12 +7,17 @@
 // kHz or with the low pass filter 1 kHz over 1 + SMPLRT_DIV, and at once when it wakes. Data are big-endian: acceleration in 16,384 to
 // 2,048 counts per g (section 4.17), rotation in 131 to 16.4 counts per °/s (section 4.19), temperature as (°C − 36.53) · 340 (section
 // 4.18), each limited to 16 bits. Axes in standby (section 4.29) and a temperature sensor that is off hold. A burst is of one sample.
-// INT_STATUS tells of new data and is cleared by reading it (section 4.16). DEVICE_RESET puts all registers back.
+// INT_STATUS tells of new data and is cleared by reading it, or anything with INT_RD_CLEAR (sections 4.14 and 4.16). DEVICE_RESET puts all
+// registers back.
+//
+// With DATA_RDY_EN (section 4.15) the pin INT, the device's line where the board gives it one, tells of new data as section 4.14 has it: a
+// pulse of 50 µs, or with LATCH_INT_EN until the status is cleared; INT_LEVEL and INT_OPEN choose the level and who pulls it up. Only then
+// the device asks to be called at its samples, at the next one and no other, and not while a latched INT waits to be cleared.
 //
 // # What it refuses
 //
 // It acknowledges and ignores writes to registers that can be read only. Not modelled: FIFO, self-test, the auxiliary bus, motion
-// detection, the low-power cycle mode, the pin INT and the time the gyroscope takes to start.
+// detection, the low-power cycle mode, the other causes of INT and the time the gyroscope takes to start.
 package mpu6050
 
 import (
@@ -29,6 +34,8 @@ const (
 	regConfig      = 0x1A
 	regGyroConfig  = 0x1B
 	regAccelConfig = 0x1C
+	regIntPin      = 0x37
+	regIntEnable   = 0x38
 	regIntStatus   = 0x3A
 	regData        = 0x3B
 	regLastRead    = 0x60 // data of the auxiliary bus end here
@@ -47,7 +54,15 @@ const (
 	deviceReset   = 0x80
 	asleep        = 0x40
 	noTemperature = 0x08
+
+	activeLow = 0x80 // of INT_PIN_CFG
+	openDrain = 0x40
+	latched   = 0x20
+	readClear = 0x10
 )
+
+// pulseWidth is how long INT tells of one sample when it is not latched.
+const pulseWidth = 50 * time.Microsecond
 
 // quantities are what is measured, in the order of the data registers.
 var quantities = [7]string{"ax", "ay", "az", "temperature", "gx", "gy", "gz"}
@@ -75,6 +90,11 @@ type Sensor struct {
 	named   bool
 	sampled time.Time
 	samples uint64
+
+	wired    bool   // INT has a line
+	pulse    bool   // which tells of a sample right now
+	endPulse func() // stops the call that ends it
+	stop     func() // stops the call at the next sample
 }
 
 // State is what `pal sim show` prints.
@@ -97,6 +117,7 @@ func New(w device.World, o device.Options) (device.Device, error) {
 		return nil, err
 	}
 	s := &Sensor{Faults: setting.NewFaults("stale", "saturated", "clone"), w: w, addr: addr, around: [7]float64{2: 1, thermo: 25}}
+	s.wired, s.endPulse, s.stop = len(o.Lines) > 0, func() {}, func() {}
 	if err := setting.Apply(s, o.Values); err != nil {
 		return nil, err
 	}
@@ -108,6 +129,9 @@ func New(w device.World, o device.Options) (device.Device, error) {
 func (s *Sensor) Reset() {
 	s.reg = [128]byte{regPower1: asleep, regWhoAmI: identity}
 	s.at, s.sampled = 0, s.w.Now()
+	s.endPulse()
+	s.pulse = false
+	s.interrupt()
 }
 
 // Addresses returns the one address. WHO_AM_I does not follow the pin AD0.
@@ -149,6 +173,7 @@ func (s *Sensor) Write(b byte) bool {
 	default:
 		s.reg[r] = b
 	}
+	s.interrupt()
 	return true
 }
 
@@ -157,10 +182,11 @@ func (s *Sensor) Read() byte {
 	r := s.at
 	s.at = (s.at + 1) & 0x7F
 	b := s.reg[r]
-	switch {
-	case r == regIntStatus:
-		s.reg[r] = 0
-	case r == regWhoAmI && s.Has("clone"):
+	if r == regIntStatus || s.reg[regIntPin]&readClear != 0 {
+		s.reg[regIntStatus] = 0
+		s.interrupt()
+	}
+	if r == regWhoAmI && s.Has("clone") {
 		return cloneIdentity
 	}
 	return b
@@ -193,6 +219,7 @@ func (s *Sensor) settle() {
 func (s *Sensor) sample(n uint64) {
 	s.samples += n
 	s.reg[regIntStatus] |= dataReady
+	s.announce()
 	if s.Has("stale") {
 		return
 	}
@@ -206,6 +233,48 @@ func (s *Sensor) sample(n uint64) {
 		}
 		s.reg[regData+2*i], s.reg[regData+2*i+1] = byte(uint16(v)>>8), byte(v)
 	}
+}
+
+// announce begins a pulse on INT, if it is to tell of samples by one.
+func (s *Sensor) announce() {
+	if s.wired && s.reg[regIntEnable]&dataReady != 0 && s.reg[regIntPin]&latched == 0 {
+		s.endPulse()
+		s.pulse = true
+		s.endPulse = s.w.At(s.w.Now().Add(pulseWidth), func() {
+			s.pulse = false
+			s.interrupt()
+		})
+	}
+	s.interrupt()
+}
+
+// interrupt brings INT up to date and asks to be called at the next sample, if that is to change it.
+func (s *Sensor) interrupt() {
+	if !s.wired {
+		return
+	}
+	pin, enabled := s.reg[regIntPin], s.reg[regIntEnable]&dataReady != 0
+	active := enabled && s.pulse
+	if pin&latched != 0 {
+		active = enabled && s.reg[regIntStatus]&dataReady != 0
+	}
+	level := 0
+	if active != (pin&activeLow != 0) {
+		level = 1
+	}
+	if level == 1 && pin&openDrain != 0 {
+		level = -1
+	}
+	s.w.Force(0, level)
+	s.stop()
+	s.stop = func() {}
+	if !enabled || s.reg[regPower1]&asleep != 0 || active && pin&latched != 0 {
+		return
+	}
+	s.stop = s.w.At(s.sampled.Add(s.period()), func() {
+		s.settle()
+		s.interrupt()
+	})
 }
 
 // standby tells whether a quantity is switched off.

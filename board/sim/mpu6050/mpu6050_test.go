@@ -9,7 +9,8 @@ import (
 )
 
 var spec = devicetest.Spec{
-	New: mpu6050.New,
+	New:     mpu6050.New,
+	Options: device.Options{Lines: []string{"int"}},
 	Good: map[string][]string{
 		"ax": {"-2", "0.5"}, "ay": {"1"}, "az": {"-1"}, "gx": {"250"}, "gy": {"-2000"}, "gz": {"0"}, "temperature": {"-40", "36.53", "125"},
 	},
@@ -101,6 +102,65 @@ func TestTranscripts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := devicetest.NewWorld()
 			d, err := mpu6050.New(w, device.Options{Addr: 0x69})
+			if err != nil {
+				t.Fatal(err)
+			}
+			devicetest.Run(t, w, d, tt.script)
+		})
+	}
+}
+
+// 0x37 is INT_PIN_CFG, 0x38 INT_ENABLE; 0x19 and 0x1A make it a sample each 10 ms.
+func TestINT(t *testing.T) {
+	for _, tt := range []struct{ name, script string }{
+		{"low by itself, and of samples that it is not to tell of", "line 0 0 \n w 19 09 03 \n w 6B 00 \n line 0 0 \n wait 10ms \n line 0 0"},
+		{"a pulse for each sample", `
+			w 19 09 03
+			w 38 01
+			wait 1s
+			line 0 0                # asleep there are none
+			w 6B 00
+			line 0 1                # the sample of waking up
+			wait 49us
+			line 0 1
+			wait 1us
+			line 0 0
+			wait 9949us
+			line 0 0
+			wait 1us
+			line 0 1
+			wait 50us
+			line 0 0
+			wr 3A : 01
+			wait 9950us
+			line 0 1`},
+		{"active low", "w 19 09 03 \n w 37 80 01 \n line 0 1 \n w 6B 00 \n line 0 0 \n wait 50us \n line 0 1"},
+		{"active low, open drain", "w 19 09 03 \n w 37 C0 01 \n line 0 - \n w 6B 00 \n line 0 0 \n wait 50us \n line 0 -"},
+		{"latched until the status is read", `
+			w 19 09 03
+			w 37 20 01
+			w 6B 00
+			line 0 1
+			wr 3B : 00 00
+			wait 1s
+			line 0 1
+			wr 3A : 01
+			line 0 0
+			wait 9999us
+			line 0 0
+			wait 1us
+			line 0 1`},
+		{"latched until anything is read", "w 19 09 03 \n w 37 30 01 \n w 6B 00 \n line 0 1 \n wr 3B : 00 00 \n line 0 0 \n wait 10ms \n line 0 1"},
+		{"the rate changes on the way", "w 19 63 03 \n w 37 00 01 \n w 6B 00 \n wait 5ms \n w 19 07 \n wait 2999us \n line 0 0 \n wait 1us \n line 0 1"},
+		{"not any more", "w 19 09 03 \n w 37 00 01 \n w 6B 00 \n line 0 1 \n w 38 00 \n line 0 0 \n wait 10ms \n line 0 0"},
+		{"asleep", "w 19 09 03 \n w 37 00 01 \n w 6B 00 \n wait 1ms \n w 6B 40 \n wait 1s \n line 0 0 \n w 6B 00 \n line 0 1"},
+		{"device reset", "w 19 09 03 \n w 37 A0 01 \n w 6B 00 \n line 0 0 \n w 6B 80 \n line 0 0 \n wait 1s \n line 0 0 \n wr 37 : 00 00"},
+		{"power-up", "w 19 09 03 \n w 37 20 01 \n w 6B 00 \n line 0 1 \n reset \n line 0 0 \n wait 1s \n line 0 0"},
+		{"stale data are new to it", "w 19 09 03 \n w 37 20 01 \n fault stale \n w 6B 00 \n line 0 1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := devicetest.NewWorld()
+			d, err := mpu6050.New(w, device.Options{Addr: -1, Lines: []string{"int"}})
 			if err != nil {
 				t.Fatal(err)
 			}
