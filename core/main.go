@@ -71,9 +71,10 @@ func (c *Core) runFiles(list []string, rights flash.Rights) {
 	c.post(func() { c.queue.admit(c, j) })
 }
 
-// mainEnded tells how a file ended.
+// mainEnded tells how a file ended, with the ends of its output: an exception's message is the last line of a traceback.
 func (c *Core) mainEnded(path string, r protocol.Result) {
-	data := map[string]any{"file": path, "stdout": clean(r.Stdout, limits.ReasonBytes), "stderr": clean(r.Stderr, limits.ReasonBytes)}
+	end := func(text string) string { return protocol.Text([]byte(text[max(0, len(text)-limits.ReasonBytes):])) }
+	data := map[string]any{"file": path, "stdout": end(r.Stdout), "stderr": end(r.Stderr)}
 	if r.Code != "" {
 		data["code"], data["message"] = r.Code, r.Message
 	}

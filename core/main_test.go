@@ -44,6 +44,27 @@ func TestMainRuns(t *testing.T) {
 	})
 }
 
+// Of what it printed the end is told, where an exception says what went wrong.
+func TestMainOutput(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		check(t, r.flash.Write(flash.Full, "/main.py", []byte("main")))
+		r.agent.taught("main", func(g *guest) *hw.Exception {
+			g.print("begin" + strings.Repeat("ä", limits.ReasonBytes) + "end")
+			g.sink.Output(hw.Stderr, []byte("short"))
+			return nil
+		})
+		r.core.RunMain()
+		synctest.Wait()
+		ended := r.seen("main_ended")
+		if len(ended) != 1 || strings.Contains(ended[0], "begin") || !strings.Contains(ended[0], `äend"`) || !strings.Contains(ended[0], `"stderr":"short"`) {
+			t.Errorf("got %q, want the ends of the output", ended)
+		}
+		if n := strings.Count(ended[0], "ä"); n != (limits.ReasonBytes-3)/2 {
+			t.Errorf("got %d letters of the output, want what fits %d bytes", n, limits.ReasonBytes)
+		}
+	})
+}
+
 // It runs with the fewest rights that a part of it was written with.
 func TestMainRights(t *testing.T) {
 	bubble(t, options{}, func(t *testing.T, r *rig) {
