@@ -104,7 +104,7 @@ func (s *Store) replace(r Rights, path string, data []byte) error {
 		}
 		return err
 	}
-	return s.onDisk(func(d *disk) error { return d.syncFolder(rel(parentOf(path))) })
+	return s.sync(path)
 }
 
 // mayReplace refuses a whole file of size that could not be put at path, as far as that is known before folders are made.

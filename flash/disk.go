@@ -1,10 +1,9 @@
 package flash
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"strconv"
@@ -16,12 +15,17 @@ import (
 // tests cut the power.
 type disk struct {
 	root  *os.Root
-	hook  atomic.Pointer[func(step string) error] // of tests
+	hook  atomic.Pointer[func(step, name string) error] // of tests; name is within the root, of a move the new one
 	temps atomic.Uint64
 }
 
-// rightsFile holds a line for each file of less than full rights: the word and the quoted path.
+// rightsFile holds a line for each file of less than full rights, the word and the quoted path, and recordEnd.
 const rightsFile = own + "/rights"
+
+// recordEnd is the last line of a record of rights. A record without it is not what was written.
+func recordEnd(lines string) string {
+	return fmt.Sprintf("end %08x\n", crc32.ChecksumIEEE([]byte(lines)))
+}
 
 func (d *disk) there() bool { return d.root != nil }
 
@@ -32,7 +36,9 @@ func (d *disk) open(dir string) (err error) {
 	if d.root, err = os.OpenRoot(dir); err != nil {
 		return err
 	}
-	err = d.root.Mkdir(own, 0o700)
+	if err = d.root.Mkdir(own, 0o700); err == nil {
+		err = d.syncAny(".") // what is to be durable in it needs it to be so
+	}
 	if errors.Is(err, fs.ErrExist) {
 		err = nil
 	}
@@ -51,9 +57,9 @@ func (d *disk) open(dir string) (err error) {
 	return nil
 }
 
-func (d *disk) do(step string, f func() error) error {
+func (d *disk) do(step, name string, f func() error) error {
 	if hook := d.hook.Load(); hook != nil {
-		if err := (*hook)(step); err != nil {
+		if err := (*hook)(step, name); err != nil {
 			return err
 		}
 	}
@@ -75,7 +81,7 @@ func (d *disk) read(path string) ([]byte, error) { return d.root.ReadFile(rel(pa
 // temp writes data durably to a new file of the store's own and returns its name.
 func (d *disk) temp(data []byte) (name string, err error) {
 	name = fmt.Sprintf("%s/new-%d", own, d.temps.Add(1))
-	err = d.do("temp", func() error {
+	err = d.do("temp", name, func() error {
 		f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
 			return err
@@ -91,17 +97,17 @@ func (d *disk) temp(data []byte) (name string, err error) {
 
 // move renames within the root.
 func (d *disk) move(from, to string) error {
-	return d.do("move", func() error { return d.root.Rename(from, to) })
+	return d.do("move", to, func() error { return d.root.Rename(from, to) })
 }
 
 // syncFolder makes the names in a folder durable.
 func (d *disk) syncFolder(name string) error {
-	return d.do("sync folder", func() error { return d.syncAny(name) })
+	return d.do("sync", name, func() error { return d.syncAny(name) })
 }
 
 // syncFile makes a file's contents durable.
 func (d *disk) syncFile(path string) error {
-	return d.do("sync file", func() error { return d.syncAny(rel(path)) })
+	return d.do("sync", rel(path), func() error { return d.syncAny(rel(path)) })
 }
 
 func (d *disk) syncAny(name string) error {
@@ -114,7 +120,7 @@ func (d *disk) syncAny(name string) error {
 
 // writeAt changes a file in place. size is what it has then, -1 when that follows from the write.
 func (d *disk) writeAt(path string, flags int, data []byte, offset, size int64) error {
-	return d.do("write", func() error {
+	return d.do("write", rel(path), func() error {
 		if info, err := d.root.Lstat(rel(path)); err == nil && !info.Mode().IsRegular() {
 			return fail(eACCES, "it is no regular file on the disk")
 		}
@@ -133,11 +139,11 @@ func (d *disk) writeAt(path string, flags int, data []byte, offset, size int64) 
 }
 
 func (d *disk) mkdir(path string) error {
-	return d.do("mkdir", func() error { return d.root.Mkdir(rel(path), 0o700) })
+	return d.do("mkdir", rel(path), func() error { return d.root.Mkdir(rel(path), 0o700) })
 }
 
 func (d *disk) remove(path string) error {
-	return d.do("remove", func() error {
+	return d.do("remove", rel(path), func() error {
 		err := d.root.RemoveAll(rel(path))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -146,32 +152,34 @@ func (d *disk) remove(path string) error {
 	})
 }
 
-// readRights returns the rights of the files that have less than full ones. A record that cannot be understood is damaged.
+// readRights returns the rights of the files that have less than full ones. Of a damaged record nothing is believed.
 func (d *disk) readRights() (rights map[string]Rights, damaged bool) {
 	rights = map[string]Rights{}
 	raw, err := d.root.ReadFile(rightsFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return rights, false
 	}
-	if err != nil || len(raw) > 0 && raw[len(raw)-1] != '\n' {
+	text := string(raw)
+	lines := text[:max(0, len(text)-len(recordEnd("")))]
+	if err != nil || text != lines+recordEnd(lines) {
 		return rights, true
 	}
-	for lines := bufio.NewScanner(bytes.NewReader(raw)); lines.Scan(); {
-		word, quoted, _ := strings.Cut(lines.Text(), " ")
+	for line := range strings.Lines(lines) {
+		word, quoted, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		path, err := strconv.Unquote(quoted)
-		r := map[string]Rights{"reading": Reading, "asking": Asking, "lost": lost}
-		if value, ok := r[word]; ok && err == nil {
-			rights[path] = value
-		} else {
-			damaged = true
+		r, ok := map[string]Rights{"reading": Reading, "asking": Asking, "lost": lost}[word]
+		if !ok || err != nil {
+			return map[string]Rights{}, true
 		}
+		rights[path] = r
 	}
-	return rights, damaged
+	return rights, false
 }
 
 // writeRights replaces the record durably.
 func (d *disk) writeRights(rights []string) error {
-	name, err := d.temp([]byte(strings.Join(rights, "")))
+	lines := strings.Join(rights, "")
+	name, err := d.temp([]byte(lines + recordEnd(lines)))
 	if err != nil {
 		return err
 	}

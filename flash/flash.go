@@ -147,6 +147,9 @@ func Open(dir string) (*Store, error) {
 	if err := s.load(damaged); err != nil {
 		return nil, errors.Join(fmt.Errorf("open files: %w", err), s.disk.root.Close())
 	}
+	if damaged {
+		_ = s.writeRecord(nil) // that they are lost, so that files written from now on are not; if it fails, all stays as damaged
+	}
 	s.ended.Go(s.syncer)
 	return s, nil
 }

@@ -30,7 +30,7 @@ func open(t testing.TB, dir string) *Store {
 	return s
 }
 
-func (s *Store) hook(f func(string) error) { s.disk.hook.Store(&f) }
+func (s *Store) hook(f func(step, name string) error) { s.disk.hook.Store(&f) }
 
 // again opens what another store has left.
 func again(t testing.TB, s *Store, dir string) *Store {
@@ -344,7 +344,7 @@ func TestCrash(t *testing.T) {
 		must(t, s.Write(Full, "/lib/a.py", []byte("strong 1")))
 		must(t, s.Write(Reading, "/was.py", []byte("weak")))
 		var steps atomic.Int64 // the syncer takes some too
-		s.hook(func(string) error {
+		s.hook(func(string, string) error {
 			if steps.Add(1) > int64(n) {
 				return power
 			}
@@ -384,7 +384,7 @@ func TestDiskFails(t *testing.T) {
 		dir := t.TempDir()
 		s := open(t, dir)
 		must(t, s.Write(Full, "/a", []byte("old")))
-		s.hook(func(string) error { return &os.PathError{Op: "write", Path: "x", Err: number} })
+		s.hook(func(string, string) error { return &os.PathError{Op: "write", Path: "x", Err: number} })
 		for what, err := range map[string]error{
 			"write": s.Write(Full, "/a", []byte("new")), "mkdir": s.Mkdir(Full, "/d"), "remove": s.Remove(Full, "/a", false), "move": s.Rename(Full, "/a", "/b"),
 		} {
@@ -400,7 +400,7 @@ func TestDiskFails(t *testing.T) {
 		if got := content(s, "/a"); got != "old" {
 			t.Errorf("got %q, want the old contents", got)
 		}
-		s.hook(func(string) error { return nil })
+		s.hook(func(string, string) error { return nil })
 		s = again(t, s, dir)
 		if got := content(s, "/a"); got != "old" {
 			t.Errorf("after a restart: got %q, want the old contents", got)

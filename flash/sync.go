@@ -3,9 +3,10 @@ package flash
 import (
 	"errors"
 	"io/fs"
+	"strings"
 )
 
-// sync makes durable what is not yet: everything for "/", else one file and its name.
+// sync makes durable what is not yet: everything for "/", else one file with its name and those of the folders that it is in.
 func (s *Store) sync(path string) error {
 	if !s.disk.there() {
 		return nil
@@ -15,7 +16,7 @@ func (s *Store) sync(path string) error {
 	s.writing.Lock()
 	var list []string
 	for p := range s.dirty {
-		if path == "/" || p == path || p == parentOf(path) {
+		if path == "/" || p == path || p == "/" || strings.HasPrefix(path, p+"/") {
 			list = append(list, p)
 		}
 	}
