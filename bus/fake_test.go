@@ -409,7 +409,8 @@ func TestFakeKeepsTheContract(t *testing.T) {
 				defer f.mu.Unlock()
 				f.held[i2c0] = on
 			}},
-			SPI: &boardtest.Wire{Bus: spi1}, UART: &boardtest.Wire{Bus: uart1},
+			SPI:   &boardtest.SPI{Bus: spi1, Send: []byte{0x00, 0xA5, 0xFF, 0x01}, Want: []byte{0x00, 0xA5, 0xFF, 0x01}},
+			UART:  &boardtest.Wire{Bus: uart1},
 			Timed: &boardtest.Timed{Bits: "STRIP", Silent: "WIRE", OneWire: "PROBE", Pulse: "KEY"},
 		}
 	})

@@ -31,7 +31,7 @@ type Bench struct {
 	// What only some benches have.
 	PWM   string // an output that can do PWM
 	I2C   *I2C
-	SPI   *Wire
+	SPI   *SPI
 	UART  *Wire
 	Timed *Timed
 }

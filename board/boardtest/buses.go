@@ -22,7 +22,15 @@ type I2C struct {
 	Hold    func(bool) // has a device hold the data line down, or let it go; nil when the bench cannot
 }
 
-// Wire is a bus whose output comes back as input: MOSI on MISO, or TX on RX.
+// SPI is a bus with a device whose answer is known, or with a wire from MOSI to MISO: then Want is what is sent.
+type SPI struct {
+	Bus    int
+	Select string // an output, low while the device is selected; empty for a wire
+	Send   []byte
+	Want   []byte // as long as Send
+}
+
+// Wire is a UART whose output comes back as input: TX on RX.
 type Wire struct {
 	Bus int
 }
@@ -154,18 +162,39 @@ func testSPI(t *testing.T, b Bench) {
 	if d == nil {
 		return
 	}
-	must(t, d.OpenBus(b.SPI.Bus, settings))
-	sent, got := []byte{0x00, 0xA5, 0xFF, 0x01}, make([]byte, 4)
-	must(t, d.SPI(t.Context(), b.SPI.Bus, sent, got))
-	if !bytes.Equal(got, sent) {
-		t.Errorf("got % x want % x", got, sent)
+	bus, sent := b.SPI.Bus, b.SPI.Send
+	if err := d.SPI(t.Context(), bus, sent, nil); err == nil {
+		t.Error("a transfer before OpenBus: got no error")
 	}
-	must(t, d.SPI(t.Context(), b.SPI.Bus, sent, nil))
-	must(t, d.SPI(t.Context(), b.SPI.Bus, nil, nil))
-	must(t, d.CloseBus(b.SPI.Bus))
-	if err := d.SPI(t.Context(), b.SPI.Bus, sent, nil); err == nil {
+	must(t, d.OpenBus(bus, settings))
+	for range 2 {
+		got := make([]byte, len(sent))
+		transfer := func() { must(t, d.SPI(t.Context(), bus, sent, got)) }
+		if b.SPI.Select != "" {
+			selected(t, b, transfer)
+		} else {
+			transfer()
+		}
+		if !bytes.Equal(got, b.SPI.Want) {
+			t.Errorf("sent % x: got % x want % x", sent, got, b.SPI.Want)
+		}
+	}
+	must(t, d.SPI(t.Context(), bus, sent, nil))
+	must(t, d.SPI(t.Context(), bus, nil, nil))
+	must(t, d.CloseBus(bus))
+	if err := d.SPI(t.Context(), bus, sent, nil); err == nil {
 		t.Error("a transfer after CloseBus: got no error")
 	}
+}
+
+// selected transfers while the SPI device is selected, and only then.
+func selected(t *testing.T, b Bench, transfer func()) {
+	t.Helper()
+	cs := b.pin(t, b.SPI.Select)
+	must(t, b.Driver.Configure(cs, hw.ModeOut, hw.PullNone, 1))
+	must(t, b.Driver.Set(cs, 0))
+	transfer()
+	must(t, b.Driver.Set(cs, 1))
 }
 
 func testUART(t *testing.T, b Bench) {

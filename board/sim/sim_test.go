@@ -52,6 +52,9 @@ func TestContract(t *testing.T) {
 					I2C: &boardtest.I2C{Bus: 0, Present: 0x50, Absent: 0x51, Write: []byte{0, 0}, Hold: func(on bool) {
 						do("fault", "AT24C32", map[bool]string{true: "held:forever", false: "off"}[on])
 					}},
+					SPI: &boardtest.SPI{ // the flash memory's JEDEC ID
+						Bus: 2, Select: "CS", Send: []byte{0x9F, 0, 0, 0}, Want: []byte{0xFF, 0xEF, 0x40, 0x17},
+					},
 					UART:  &boardtest.Wire{Bus: 3},
 					Timed: &boardtest.Timed{Bits: "RGB", Silent: "SDA_1", OneWire: "DS18B20", Pulse: "PIR"},
 				}
