@@ -57,7 +57,7 @@ func TestMainOutput(t *testing.T) {
 		synctest.Wait()
 		ended := r.seen("main_ended")
 		if len(ended) != 1 || strings.Contains(ended[0], "begin") || !strings.Contains(ended[0], `äend"`) || !strings.Contains(ended[0], `"stderr":"short"`) {
-			t.Errorf("got %q, want the ends of the output", ended)
+			t.Fatalf("got %q, want the ends of the output", ended)
 		}
 		if n := strings.Count(ended[0], "ä"); n != (limits.ReasonBytes-3)/2 {
 			t.Errorf("got %d letters of the output, want what fits %d bytes", n, limits.ReasonBytes)

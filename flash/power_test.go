@@ -67,15 +67,15 @@ func link(folder *inode, name string, to *inode) change {
 // note learns what is new in the real folder since it was last looked at: one step of the store.
 func (m *medium) note() {
 	m.t.Helper()
-	real := map[string]string{}
+	there := map[string]string{}
 	err := filepath.WalkDir(m.dir, func(p string, d fs.DirEntry, err error) error {
 		name := strings.TrimPrefix(strings.TrimPrefix(p, m.dir), "/")
 		if err != nil || name == "" {
 			return err
 		}
-		if real[name] = "folder"; !d.IsDir() {
+		if there[name] = "folder"; !d.IsDir() {
 			data, err := os.ReadFile(p)
-			real[name] = "file " + string(data)
+			there[name] = "file " + string(data)
 			return err
 		}
 		return nil
@@ -89,26 +89,26 @@ func (m *medium) note() {
 	})
 	var gone, come []string // the topmost names only
 	for name := range seen {
-		if _, ok := real[name]; !ok && (real[path.Dir(name)] != "" || path.Dir(name) == ".") {
+		if _, ok := there[name]; !ok && (there[path.Dir(name)] != "" || path.Dir(name) == ".") {
 			gone = append(gone, name)
 		}
 	}
-	for name := range real {
+	for name := range there {
 		if _, ok := seen[name]; !ok && (seen[path.Dir(name)] != "" || path.Dir(name) == ".") {
 			come = append(come, name)
 		}
 	}
 	var over []string // files with other contents: written to, or replaced by a rename
-	for name, now := range real {
+	for name, now := range there {
 		if was, ok := seen[name]; ok && was != now {
 			over = append(over, name)
 		}
 	}
-	m.learn(gone, append(come, over...), real)
+	m.learn(gone, append(come, over...), there)
 }
 
 // learn turns the difference into a change. Steps of the store change one name or move one.
-func (m *medium) learn(gone, come []string, real map[string]string) {
+func (m *medium) learn(gone, come []string, there map[string]string) {
 	m.t.Helper()
 	switch {
 	case len(gone) > 1 || len(come) > 1:
@@ -133,13 +133,13 @@ func (m *medium) learn(gone, come []string, real map[string]string) {
 		n := folder.names[name]
 		if n == nil {
 			n = newFolder()
-			if real[come[0]] != "folder" {
+			if there[come[0]] != "folder" {
 				n = &inode{}
 			}
 			folder.names[name] = n
 			m.pending = append(m.pending, link(folder, name, n))
 		}
-		if data := strings.TrimPrefix(real[come[0]], "file "); n.names == nil && data != n.data {
+		if data := strings.TrimPrefix(there[come[0]], "file "); n.names == nil && data != n.data {
 			n.data = data
 			m.pending = append(m.pending, change{file: n, apply: func(_ func(*inode) map[string]*inode, all map[*inode]string) { all[n] = data }})
 		}
