@@ -197,3 +197,31 @@ func TestLinkPlantedWhileOpen(t *testing.T) {
 		}
 	}
 }
+
+// What is taken for a record is one that a store could have written, and reads the same again.
+func FuzzRecord(f *testing.F) {
+	for _, lines := range []string{"", "reading \"/a.py\"\n", "asking \"/\\u65e5\"\nlost \"/b\"\n", "full \"/a\"\n", "reading /a\n"} {
+		f.Add(lines+recordEnd(lines), lines)
+	}
+	f.Add("reading \"/a.py\"\n", "\n")
+	var d disk
+	must(f, d.open(f.TempDir()))
+	f.Cleanup(func() { d.root.Close() })
+	f.Fuzz(func(t *testing.T, raw, lines string) {
+		for _, text := range []string{raw, lines + recordEnd(lines)} {
+			must(t, d.root.WriteFile(rightsFile, []byte(text), 0o600))
+			rights, damaged := d.readRights()
+			if damaged && len(rights) != 0 {
+				t.Fatalf("got %v of a damaged record %q", rights, text)
+			}
+			for path, r := range rights {
+				if r != Reading && r != Asking && r != lost {
+					t.Fatalf("got rights %v of %q", r, path)
+				}
+			}
+			if !damaged && text == raw && !strings.HasSuffix(raw, recordEnd(raw[:len(raw)-len(recordEnd(""))])) {
+				t.Fatalf("got %q taken for a whole record", raw)
+			}
+		}
+	})
+}
