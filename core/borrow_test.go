@@ -155,3 +155,29 @@ func TestClearEndsWhatRuns(t *testing.T) {
 		c.wantCode("2", "")
 	})
 }
+
+// What such a program arms in the moment that it has to end in ends with it.
+func TestClearDisarmsLatecomers(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, r *rig) {
+		running := make(chan struct{})
+		r.agent.taught("stubborn", func(g *guest) *hw.Exception {
+			close(running)
+			<-g.ctx.Done()
+			if e := timer(0, 10*time.Millisecond, 1)(g); e != nil {
+				t.Errorf("got %v, want the timer armed", e)
+			}
+			return g.loop(false)
+		})
+		r.agent.taught("(handler)", drives("LED", 1))
+		c := r.dial(r.bot)
+		c.exec("1", "stubborn")
+		<-running
+		check(t, r.core.Stop("somebody", "test"))
+		h := r.dial(r.human)
+		h.request("estop_clear", "1", &protocol.EstopClear{})
+		h.ack("1")
+		c.wantCode("1", protocol.CodeInterrupted)
+		pass(time.Second)
+		r.wantLevel("after the release", "LED", 0)
+	})
+}

@@ -30,6 +30,7 @@ type registration struct {
 	cancel     func() // ends what calls edge; it does not wait for a call under way
 	off        atomic.Bool
 	lost       atomic.Uint32 // edges that found no room since the last one that did
+	again      atomic.Bool   // an edge of a UART that found no room is tried once more
 	waiting    bool          // it has an edge in queue.edges; owned by the admission goroutine
 }
 
@@ -159,11 +160,11 @@ func (c *Core) edge(r *registration, e hw.Edge) {
 	if c.tryPost(func() { c.queue.edge(c, r, e) }) {
 		return
 	}
-	if r.key.source == hw.SourceUART { // it may be the last that comes, and its bytes would never be read
-		time.AfterFunc(limits.TimerLeast, func() { c.edge(r, e) })
-		return
-	}
 	r.lost.Add(e.Lost + 1)
+	// Arrivals: this one may be the last, and its bytes would never be read.
+	if r.key.source == hw.SourceUART && c.ctx.Err() == nil && r.again.CompareAndSwap(false, true) {
+		time.AfterFunc(limits.TimerLeast, func() { r.again.Store(false); c.edge(r, c.edgeOf(r)) })
+	}
 }
 
 // edge delivers an edge to the running exec, or lets the idle machine handle it. A handler runs within the exec of its own

@@ -155,14 +155,12 @@ func (q *queue) next(c *Core) {
 		if j == nil {
 			return
 		}
-		var key string
-		var gone []string
 		if j.call == nil || j.call.Session != "" { // a function of the board needs no names
-			key, gone = q.sessions.use(c, j.who.actor.Name, j.session)
+			key, gone := q.sessions.use(c, j.who.actor.Name, j.session)
+			now := min(len(q.forget), limits.SessionsDropped) // a job is one record, and the next one takes the rest
+			j.key, j.forget, q.forget = key, append(gone, q.forget[:now]...), q.forget[now:]
 		}
-		now := min(len(q.forget), limits.SessionsDropped) // a job is one record, and the next one takes the rest
-		j.key, j.forget = key, append(gone, q.forget[:now]...)
-		q.running, q.forget, q.edgeTurn = j, q.forget[now:], true
+		q.running, q.edgeTurn = j, true
 		work = func() { c.runExec(j) }
 	}
 	q.busy = true

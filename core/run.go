@@ -98,12 +98,15 @@ func (c *Core) runExec(j *job) {
 	ctx, done := context.WithTimeoutCause(j.ctx, j.timeout, errDeadline)
 	defer done()
 	s := newSink(c, j, start)
-	work := hw.Job{Kind: hw.JobExec, Session: j.key, Code: j.exec.Code, Single: echoes(j.exec), Eval: j.exec.Eval}
+	m, work := &c.agent, hw.Job{Kind: hw.JobExec, Session: j.key, Code: j.exec.Code, Single: echoes(j.exec), Eval: j.exec.Eval}
 	if j.call != nil {
 		work = *j.call
+		if work.Session == "" && c.board.vm != nil { // a function of board.py, whose machine alone may drive
+			m, s.caller.Board, s.caller.Machine = &c.board, true, MachineBoard
+		}
 	}
 	work.Drop, work.MaxOutput = j.forget, s.limit
-	out := c.run(ctx, &c.agent, work, s)
+	out := c.run(ctx, m, work, s)
 	if j.call != nil && out.Exception != nil { // which a program would have printed
 		s.Output(hw.Stderr, []byte(out.Exception.Traceback))
 	}
@@ -111,8 +114,11 @@ func (c *Core) runExec(j *job) {
 	case out.Died:
 		// The executor's notice does the same at the same moment, but the answer says that it is done. So that it is no matter
 		// of luck what a client reads, the loss of a machine is told by events alone.
-		c.lost(MachineAgent)
+		c.lost(m.label)
 	case out.Rung != hw.RungNone:
+		if errors.Is(context.Cause(ctx), errReleased) { // also what it armed in the moment that it had to end in
+			c.forget(func(o pin.Caller) bool { return o.Run == j.run })
+		}
 		for _, e := range c.cfg.Table.Safe(causeEnded, func(d pin.Driven) bool { return d.Caller.Run == j.run }) {
 			s.effect(e)
 		}

@@ -25,6 +25,35 @@ func (r *rig) offers(code string, names ...string) {
 	})
 }
 
+// In engineering mode the tools of the board run where board.py does, with its right to drive, and what the agent's machine holds
+// is of no weight.
+func TestToolInEngineeringMode(t *testing.T) {
+	bubble(t, options{yaml: engineering}, func(t *testing.T, r *rig) {
+		r.boardVM.taught("(func f)", func(g *guest) *hw.Exception {
+			g.out.Value = []byte(`7`)
+			return g.drive("PUMP", 1)
+		})
+		c := r.dial(r.bot)
+		c.request("tool", "1", &protocol.Tool{Tool: "f"})
+		res := c.wantCode("1", "")
+		if string(res.Value) != "7" || len(res.Effects) != 1 || res.Effects[0].Name != "PUMP" {
+			t.Errorf("got %+v, want the value and the effect", res)
+		}
+		r.wantLevel("after the tool", "PUMP", 1)
+		if a, b := r.agent.kinds(), r.boardVM.kinds(); a != "" || b != "bf" {
+			t.Errorf("jobs: got %q and %q, want the function in board.py's machine alone", a, b)
+		}
+		// One that does not end takes that machine with it, and what it drove is safe.
+		r.boardVM.taught("(func f)", func(g *guest) *hw.Exception { return g.loop(true) })
+		ms := int64(50)
+		c.request("tool", "2", &protocol.Tool{Tool: "f", TimeoutMS: &ms})
+		if res := c.wantCode("2", protocol.CodeDeadline); !res.VMRestarted || res.Rung != 2 {
+			t.Errorf("got restarted %v at rung %d, want the machine killed", res.VMRestarted, res.Rung)
+		}
+		r.wantLevel("after the machine was lost", "PUMP", 0)
+	})
+}
+
 func TestToolOfTheBoard(t *testing.T) {
 	bubble(t, options{yaml: shop}, func(t *testing.T, r *rig) { // its board.py has f() alone
 		c := r.dial(r.bot)

@@ -25,7 +25,7 @@ const (
 	fileLines     = 500
 	functionLines = 60
 	packageLines  = 2_500
-	guardLines    = 8_750
+	guardLines    = 8_760
 	pageLines     = 300
 )
 
