@@ -173,3 +173,54 @@ const (
 	TypeAheadSize = 64 << 10               // bytes typed into the REPL while code runs
 	HistoryLines  = 1000                   // of the REPL, kept in the state folder
 )
+
+// Bounds on tasks.
+const (
+	TasksDefault       = 20
+	TasksMax           = 256
+	TaskPeriodLeast    = 10 * time.Millisecond
+	TaskPeriodLongest  = 366 * 24 * time.Hour
+	TaskTimeoutDefault = 10 * time.Second
+	TaskFailures       = 5 // in a row, then it is paused
+	TaskResults        = 16
+	TaskMissed         = 16 // runs made up for after a loss of power, with misfire all
+	TaskNapLongest     = time.Minute
+	TaskLateness       = 4096 // newest samples of each task that its figures are of
+	CronBytes          = 128
+)
+
+// Bounds on leases and approvals.
+const (
+	LeaseDefault   = time.Minute
+	LeaseLongest   = 24 * time.Hour
+	Leases         = 256
+	ApprovalLife   = 5 * time.Minute
+	Approvals      = 32 // waiting
+	ApprovalsActor = 8  // of one actor
+	ApprovalsKept  = 256
+)
+
+// Bounds on what is kept on disk.
+const (
+	AuditSync         = time.Second
+	AuditEntryBytes   = 64 << 10
+	AuditCodeBytes    = 16 << 10
+	AuditAnswerBytes  = 1 << 10 // of each stream
+	AuditSegmentBytes = 4 << 20
+	AuditSegments     = 16
+	AuditCheckpoint   = 256 // entries between two
+	AuditReserve      = 1 << 20
+	AuditRetry        = time.Second
+	AuditQueue        = 4096 // lazy entries that wait while the disk is slow
+	AuditPage         = 1000 // entries of one answer
+	RecordBytes       = 256 << 10
+	LatchBytes        = 512
+)
+
+// Bounds on the start and on supervision.
+const (
+	FailedStarts  = 4
+	StableAfter   = 30 * time.Second
+	GuardWatchdog = 10 * time.Second
+	NetworkSweep  = 2 * time.Second
+)

@@ -1,0 +1,41 @@
+// Package store keeps what must survive a loss of power: small records, the latch of the e-stop, and the seam to the disk below
+// them and below the audit log.
+//
+// # Model
+//
+// A [Disk] is one folder. What is written lies in the machine's memory until [File.Sync]; what is created, renamed or removed, until
+// [Disk.Sync] of its folder. Everything here is written so that a cut at any step leaves the old or the new, never a part, and
+// so that what was damaged all the same is told apart from what is whole: it is moved to quarantine, told, and not used.
+//
+// store knows nothing of what its records mean.
+package store
+
+import "io"
+
+// Disk is one folder of what must survive. Names are relative, with at most one slash. Its methods are safe for concurrent use.
+type Disk interface {
+	// Open opens a file for reading and writing; with create it is made when it is not there, else that is fs.ErrNotExist.
+	Open(name string, create bool) (File, error)
+	// Rename puts a file in the place of another, whole.
+	Rename(from, to string) error
+	Remove(name string) error
+	// List returns the names of the files of a folder, "" for the disk's own, sorted; none when it is not there.
+	List(dir string) ([]string, error)
+	// Mkdir makes a folder, and says nothing when it is there.
+	Mkdir(dir string) error
+	// Sync makes what was created, renamed and removed in a folder durable.
+	Sync(dir string) error
+	// Free returns how many bytes can be written; a negative number when nobody knows.
+	Free() (int64, error)
+}
+
+// File is an open file of a Disk.
+type File interface {
+	io.ReaderAt
+	io.WriterAt
+	Truncate(size int64) error
+	// Sync makes what was written durable when it returns nil. After an error nobody knows what is.
+	Sync() error
+	Size() (int64, error)
+	Close() error
+}
