@@ -36,7 +36,7 @@ func (t *Table) Configure(c Caller, h Handle, m hw.Mode, pull hw.Pull, level int
 		r.verb = verbOutput
 		r.unmet = level != p.b.Safe && t.unmet(p)
 	}
-	if err := t.do(p, r); err != nil || !r.drove {
+	if err := t.ask(p, r); err != nil || !r.drove {
 		return nil, err
 	}
 	return &r.effect, nil
@@ -110,7 +110,7 @@ func (t *Table) write(c Caller, h Handle, v verb, level int) (Effect, error) {
 		return Effect{}, err
 	}
 	r := &request{verb: v, caller: c, level: level, unmet: t.unmet(p)}
-	if err := t.do(p, r); err != nil {
+	if err := t.ask(p, r); err != nil {
 		return Effect{}, err
 	}
 	return r.effect, nil

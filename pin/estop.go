@@ -101,6 +101,6 @@ func (t *Table) mayClear(p *pin) error {
 // the table locked: it must be quick and must not call the table. Outputs at their safe level are left alone.
 func (t *Table) Safe(cause string, match func(Driven) bool) []Effect {
 	return t.safeEach(cause, func(p *pin) bool {
-		return p.energised && match(Driven{Caller: p.caller, OnDisconnectSafe: p.b.OnDisconnectSafe})
+		return p.energised && match(Driven{Handle: p.h, Caller: p.caller, OnDisconnectSafe: p.b.OnDisconnectSafe})
 	})
 }

@@ -60,6 +60,7 @@ func (t *Table) takeOne(c Caller, o Holding, h Handle) error {
 func (t *Table) take(p *pin, r *request) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	_, err := t.claimed(r.hold.by, p)
 	switch {
 	case t.closed:
 		return closedRefusal(p)
@@ -71,6 +72,8 @@ func (t *Table) take(p *pin, r *request) error {
 		return fixed(p)
 	case !r.hold.Input && p.b.Output() && p.b.HasRules():
 		return refusal(p, eacces, codeDenied, RuleCapability, "%s has rules that %s would not keep", p.name(), r.hold.Name)
+	case err != nil:
+		return err
 	case p.energised || r.hold.Input && p.level >= 0:
 		f := refusal(p, ebusy, codeConflict, RuleInUse, "%s is in use as an output (last driven by %q): switch it off before %s takes it",
 			p.name(), p.caller.Name, r.hold.Name)
@@ -123,16 +126,38 @@ func (t *Table) CheckUse(c Caller, lines []Handle, drive bool) error {
 		if err := t.mayTouch(c, p, drive); err != nil {
 			return err
 		}
-		if drive {
-			t.mu.Lock()
-			err = t.barred(p)
-			t.mu.Unlock()
+		if !drive {
+			continue
 		}
+		t.mu.Lock()
+		err = t.barred(p)
+		if err == nil {
+			_, err = t.claimed(c, p)
+		}
+		t.mu.Unlock()
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Claimed reports whether c has claimed all of lines for driving, and the refusal of one that somebody else has.
+func (t *Table) Claimed(c Caller, lines []Handle) (own bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	own = len(lines) > 0
+	for _, h := range lines {
+		if int(h) >= len(t.pins) {
+			return false, nil
+		}
+		one, err := t.claimed(c, t.pins[h])
+		if err != nil {
+			return false, err
+		}
+		own = own && one
+	}
+	return own, nil
 }
 
 // counted reports whether a counter holds p with this bias. Callers do not hold mu.

@@ -88,7 +88,7 @@ func (t *Table) Lend(ctx context.Context, c Caller, h Handle, want board.Caps, w
 	ctx, cancel := context.WithTimeout(ctx, within)
 	u := &use{name: p.b.Label(), cancel: cancel, ended: make(chan struct{})}
 	r := &request{verb: verbLend, caller: c, use: u, unmet: t.unmet(p), cancel: func() { t.unlend(p, u) }}
-	if err := t.do(p, r); err != nil {
+	if err := t.ask(p, r); err != nil {
 		cancel()
 		t.running.Done()
 		return Effect{}, err

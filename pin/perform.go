@@ -107,8 +107,12 @@ func (t *Table) claim(p *pin, r *request) (change, error) {
 	if p.mode == hw.ModeIn && (r.verb == verbWrite || r.verb == verbToggle) {
 		return change{}, refusal(p, einval, codeConflict, RuleArgument, "%s is configured as an input: make it an output first", p.name())
 	}
+	own, err := t.claimed(r.caller, p)
+	if err != nil && !c.onlySafe(p, r) {
+		return change{}, err
+	}
 	if c.to != p.b.Safe {
-		if err := t.mayBeOn(p, r, c.at); err != nil {
+		if err := t.mayBeOn(p, r, own, c.at); err != nil {
 			return change{}, err
 		}
 		p.energised = true
@@ -120,6 +124,11 @@ func (t *Table) claim(p *pin, r *request) (change, error) {
 	}
 	c.retuned = c.freq != p.freq || c.duty != p.duty
 	return c, nil
+}
+
+// onlySafe reports whether a caller's change does no more than make an output safe, which no claim stands against.
+func (c *change) onlySafe(p *pin, r *request) bool {
+	return c.to == p.b.Safe && c.freq == 0 && p.level >= 0 && !(r.verb == verbOutput && c.configure)
 }
 
 // aim sets what a caller's request drives the output to. It reports false when the output is that already and nothing was asked
@@ -272,6 +281,7 @@ func (t *Table) toInput(p *pin, r *request) {
 	against := p.b.Against(r.pull)
 	t.mu.Lock()
 	from, retuned := p.level, p.freq != 0
+	own := false
 	var err error
 	if p.held != nil {
 		err = heldRefusal(p)
@@ -280,9 +290,12 @@ func (t *Table) toInput(p *pin, r *request) {
 		if err = t.mayTouch(r.caller, p, true); err == nil {
 			err = t.open(p)
 		}
+		if err == nil {
+			own, err = t.claimed(r.caller, p)
+		}
 	}
 	if err == nil && against {
-		err = t.mayBeOn(p, r, t.now())
+		err = t.mayBeOn(p, r, own, t.now())
 	}
 	t.mu.Unlock()
 	if err != nil {

@@ -9,7 +9,8 @@
 // answered, so that an interlock holds also while a slow output is still switching.
 //
 // "On" means the level that is not the output's safe level. Making an output safe is never refused by a rule on the output
-// (min_off, max_rate, interlock, requires, trip, danger, lease); only owner, capability, scope and the e-stop latch apply.
+// (min_off, max_rate, interlock, requires, trip, danger, lease) or a claim on it; only owner, capability, scope and the e-stop latch
+// apply.
 //
 // An output that does PWM is on, unless its duty is all or nothing: then it has that level. While a timed protocol drives a line
 // ([Table.Lend]) the line is on. A line that a bus or a counter holds ([Table.Hold]) is nobody's pin until it is let go.
@@ -19,7 +20,8 @@
 // System-owned and unknown pins, always; driving without the scope or, in engineering mode, from anywhere but board.py;
 // every drive while the e-stop latch is set; whatever a rule of the board file forbids. When a driver fails or does
 // not answer in limits.DriveTimeout the output counts as on for its interlocks and as faulty for everybody until
-// [Table.Clear]: it fails closed. The table trusts nothing of a caller but the Caller value, which the door (package core)
+// [Table.Clear]: it fails closed. What somebody else has claimed ([Claims]) it refuses, and drives of high danger until a person has
+// approved them ([Options.Approve]). The table trusts nothing of a caller but the Caller value, which the door (package core)
 // fills in from the connection.
 package pin
 
@@ -35,14 +37,31 @@ type Handle uint16
 
 // Caller says on whose behalf a call is made. The table keeps the caller that last drove each output.
 type Caller struct {
-	Name    string // actor, for records
-	Drive   bool   // has the scope to drive
-	Ask     bool   // its high-danger drives need an approval
-	Board   bool   // runs in board.py's own machine
-	Admin   bool   // recorded only: rules bind administrators too
-	Run     uint64 // exec number, 0 for none
-	Machine string // label of the virtual machine
-	Conn    uint64 // connection number, 0 for none
+	Name    string   // actor, for records
+	Drive   bool     // has the scope to drive
+	Ask     bool     // its high-danger drives need an approval
+	Human   bool     // of class human: it need not ask because all agents must (Options.AskAll)
+	Board   bool     // runs in board.py's own machine
+	Admin   bool     // recorded only: rules bind administrators too
+	Run     uint64   // exec number, 0 for none
+	Machine string   // label of the virtual machine
+	Conn    uint64   // connection number, 0 for none
+	Task    string   // id of the task that runs, empty for none
+	Code    [32]byte // SHA-256 of the code that runs, zero for none
+}
+
+// Claims says who has claimed a pin for driving. Its methods are called with the table locked: they must be quick and must not call
+// the table.
+type Claims interface {
+	// Holder reports whether anybody has claimed h, whether the claim lets c drive, and for refusals who holds it ("agent-7", or
+	// "task 003 (agent-7)") and since when.
+	Holder(c Caller, h Handle) (held, own bool, holder string, since time.Time)
+}
+
+// Latched is an e-stop found at the start.
+type Latched struct {
+	Reason, Actor string
+	At            time.Time
 }
 
 // Effect is a drive of an output that took place.
@@ -107,10 +126,22 @@ type Options struct {
 	// OnEvent receives events, those of one pin in order. It is called in the middle of a change of that pin: it must not
 	// block and must not call the table.
 	OnEvent func(Event)
+	// Claims is asked before anything is driven, configured as an output, lent or taken for a bus. Without it nothing is claimed,
+	// and an output with lease_required is on for nobody.
+	Claims Claims
+	// Approve decides about a drive of high danger by a caller that has to ask, when nothing else stands against it. The refusal
+	// carries id, which is what a person approves; err, when it is not nil, is the refusal instead. It is called without locks, from
+	// the caller's goroutine. Without it nothing is approved.
+	Approve func(c Caller, h Handle) (ok bool, id string, err *Refusal)
+	// AskAll reports whether every caller but people has to ask. It is called with the table locked, as Claims is.
+	AskAll func() bool
+	// Stopped is the e-stop that was set when the guard ended: the table begins with its latch set. Nil is none.
+	Stopped *Latched
 }
 
 // Driven tells who drove an output that may be on last, for [Table.Safe].
 type Driven struct {
+	Handle           Handle
 	Caller           Caller
 	OnDisconnectSafe bool // the board file says so
 }

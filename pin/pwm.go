@@ -50,7 +50,7 @@ func (t *Table) PWM(c Caller, h Handle, freq, duty, ns int64) (Effect, error) {
 		r.level = r.duty / dutyMax
 	}
 	r.unmet = r.level != p.b.Safe && t.unmet(p)
-	if err := t.do(p, r); err != nil {
+	if err := t.ask(p, r); err != nil {
 		return Effect{}, err
 	}
 	return r.effect, nil

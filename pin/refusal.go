@@ -1,5 +1,7 @@
 package pin
 
+import "time"
+
 // Rules a refusal can name. They are stable: programs and audits match them.
 const (
 	RuleUnknownPin  = "unknown pin"    // no pin of the board has that name
@@ -17,6 +19,8 @@ const (
 	RuleMaxRate     = "max_rate"       // switched too often
 	RuleTrip        = "trip"           // tripped, until cleared by a human
 	RuleLease       = "lease_required" // needs a lease, which the caller does not hold
+	RuleLeaseHeld   = "lease.held"     // somebody else has leased it
+	RuleTaskHeld    = "task.held"      // it belongs to a task
 	RuleFault       = "output_fault"   // the output or its driver failed
 	RuleBusy        = "busy"           // the pin is still busy with an earlier call, or has too many watchers
 	RuleInUse       = "pin in use"     // the pin is a line of a bus or counter, or cannot become one while it is on
@@ -47,12 +51,14 @@ const (
 
 // Refusal is the error of every call that the guard did not let through.
 type Refusal struct {
-	Errno    int    // EPERM for the e-stop latch, EIO for faults, EBUSY for RuleBusy and RuleInUse, EINVAL for RuleArgument, else EACCES
-	Code     string // of the protocol: denied estopped approval_needed conflict not_found bad_request unavailable
-	Rule     string // a Rule constant
-	Resource string // the pin, as a person calls it
-	Holder   string // who or what stands in the way, where that is known
-	Message  string // one sentence a person can act on
+	Errno    int       // EPERM for the e-stop latch, EIO for faults, EBUSY for RuleBusy and RuleInUse, EINVAL for RuleArgument, else EACCES
+	Code     string    // of the protocol: denied estopped approval_needed conflict not_found bad_request unavailable
+	Rule     string    // a Rule constant
+	Resource string    // the pin, as a person calls it
+	Holder   string    // who or what stands in the way, where that is known
+	Since    time.Time // of a claim: since when; else zero
+	Approval string    // of RuleDanger: what a person approves, empty for nothing
+	Message  string    // one sentence a person can act on
 	Nearest  []string
 }
 

@@ -1,6 +1,7 @@
 package pin
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,19 +30,20 @@ const (
 
 // request is one use of the driver, with its answer.
 type request struct {
-	verb   verb
-	caller Caller
-	level  int
-	mode   hw.Mode
-	pull   hw.Pull
-	cause  string
-	only   func(*pin) bool // verbSafe: do it only if this holds, asked with Table.mu held; nil for always
-	unmet  bool            // an input that the output requires does not have its level
-	edge   func(rose bool, at time.Time)
-	freq   int64
-	duty   int
-	hold   *hold
-	use    *use
+	verb    verb
+	caller  Caller
+	level   int
+	mode    hw.Mode
+	pull    hw.Pull
+	cause   string
+	only    func(*pin) bool // verbSafe: do it only if this holds, asked with Table.mu held; nil for always
+	unmet   bool            // an input that the output requires does not have its level
+	granted bool            // a person has approved it
+	edge    func(rose bool, at time.Time)
+	freq    int64
+	duty    int
+	hold    *hold
+	use     *use
 
 	effect     Effect
 	drove      bool
@@ -100,6 +102,27 @@ func (t *Table) do(p *pin, r *request) error {
 	}
 	<-r.done // finished in this very moment
 	return r.err
+}
+
+// ask is do for what may need a person's approval, which is asked for without locks and when nothing else stands against it.
+func (t *Table) ask(p *pin, r *request) error {
+	err := t.do(p, r)
+	refused, ok := errors.AsType[*Refusal](err)
+	if !ok || refused.Rule != RuleDanger || t.approve == nil {
+		return err
+	}
+	ok, id, no := t.approve(r.caller, p.h)
+	switch {
+	case no != nil:
+		return no
+	case !ok:
+		refused.Approval = id
+		refused.Message += " (pal approve " + id + ")"
+		return refused
+	}
+	r.granted, r.err = true, nil // a request that was refused was performed: it is the caller's again
+	r.state.Store(waiting)
+	return t.do(p, r)
 }
 
 // work is the worker of one pin behind a driver that may wait. Everything that is done to the pin is done here, one after

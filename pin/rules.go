@@ -2,6 +2,7 @@ package pin
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pal-terminal/pal/board"
@@ -76,8 +77,38 @@ func (t *Table) open(p *pin) error {
 	return t.barred(p)
 }
 
-// mayBeOn checks every rule against driving p to a level that is not safe. Callers hold mu.
-func (t *Table) mayBeOn(p *pin, r *request, now time.Time) error {
+// claimed refuses what somebody else has claimed, and reports whether c has claimed it itself. Callers hold mu.
+func (t *Table) claimed(c Caller, p *pin) (own bool, err error) {
+	if t.claims == nil {
+		return false, nil
+	}
+	held, own, holder, since := t.claims.Holder(c, p.h)
+	if !held || own {
+		return own, nil
+	}
+	rule := RuleLeaseHeld
+	if strings.HasPrefix(holder, "task ") { // no actor's name has a blank
+		rule = RuleTaskHeld
+	}
+	r := refusal(p, eacces, codeConflict, rule, "%s is held by %s since %s", p.name(), holder, since.UTC().Format(time.RFC3339))
+	r.Holder, r.Since = holder, since
+	return false, r
+}
+
+// mayBeOn checks every rule against driving p to a level that is not safe; own says that the caller has claimed it. What asks a person
+// comes last: nobody is to approve what would be refused all the same. Callers hold mu.
+func (t *Table) mayBeOn(p *pin, r *request, own bool, now time.Time) error {
+	if err := t.ruled(p, r, own, now); err != nil {
+		return err
+	}
+	if p.b.Danger == board.DangerHigh && !r.granted && (r.caller.Ask || !r.caller.Human && t.askAll()) {
+		return refusal(p, eacces, codeApproval, RuleDanger, "%s is high danger: a person must approve", p.name())
+	}
+	return nil
+}
+
+// ruled checks the rules that ask nobody.
+func (t *Table) ruled(p *pin, r *request, own bool, now time.Time) error {
 	b := p.b
 	deny := func(code, rule, format string, args ...any) *Refusal {
 		return refusal(p, eacces, code, rule, p.name()+" "+format, args...)
@@ -85,9 +116,7 @@ func (t *Table) mayBeOn(p *pin, r *request, now time.Time) error {
 	switch {
 	case p.fault != "":
 		return refusal(p, eio, codeUnavailable, RuleFault, "%s is out of service until a person clears it: %s", p.name(), p.fault)
-	case b.Danger == board.DangerHigh && r.caller.Ask:
-		return deny(codeApproval, RuleDanger, "is high danger: a person must approve")
-	case b.LeaseRequired:
+	case b.LeaseRequired && !own:
 		return deny(codeDenied, RuleLease, "needs a lease, which %q does not hold", r.caller.Name)
 	case p.tripped:
 		return deny(codeConflict, RuleTrip, "was tripped by %s and stays off until a person clears it", t.pins[b.Trip.ADC].name())

@@ -24,6 +24,9 @@ type Table struct {
 	log     *slog.Logger
 	now     func() time.Time
 	onEvent func(Event)
+	claims  Claims // nil when nothing can be claimed
+	approve func(Caller, Handle) (bool, string, *Refusal)
+	askAll  func() bool
 	started time.Time
 	direct  bool      // the driver never waits: call it without a worker in between
 	pwm     board.PWM // nil when the driver has none
@@ -88,7 +91,7 @@ func New(d *board.Description, drv board.Driver, o Options) (*Table, error) {
 	if len(d.Pins) > limits.BoardPins {
 		return nil, fmt.Errorf("board %s has %d pins, more than %d", d.Name, len(d.Pins), limits.BoardPins)
 	}
-	t := &Table{d: d, drv: drv, log: o.Log, now: o.Now, onEvent: o.OnEvent, done: make(chan struct{})}
+	t := &Table{d: d, drv: drv, log: o.Log, now: o.Now, onEvent: o.OnEvent, claims: o.Claims, approve: o.Approve, askAll: o.AskAll, done: make(chan struct{})}
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}
@@ -97,6 +100,16 @@ func New(d *board.Description, drv board.Driver, o Options) (*Table, error) {
 	}
 	if t.onEvent == nil {
 		t.onEvent = func(Event) {}
+	}
+	if t.askAll == nil {
+		t.askAll = func() bool { return false }
+	}
+	if s := o.Stopped; s != nil {
+		t.latch.Store(1)
+		t.reason, t.since = clip(s.Reason, limits.ReasonBytes), s.At
+		if s.Reason == "" {
+			t.reason = "by " + s.Actor
+		}
 	}
 	if im, ok := drv.(board.Immediate); ok {
 		t.direct = im.Immediate()
