@@ -10,18 +10,23 @@
 // store knows nothing of what its records mean.
 package store
 
-import "io"
+import (
+	"io"
+	"io/fs"
+	"strings"
+)
 
-// Disk is one folder of what must survive. Names are relative, with at most one slash. Its methods are safe for concurrent use.
+// Disk is one folder of what must survive. Names are relative, with at most one slash: see [Valid]. Its methods are safe for
+// concurrent use. Only regular files are opened and listed. On a disk that cannot be written, files that are there can be read.
 type Disk interface {
 	// Open opens a file for reading and writing; with create it is made when it is not there, else that is fs.ErrNotExist.
 	Open(name string, create bool) (File, error)
 	// Rename puts a file in the place of another, whole.
 	Rename(from, to string) error
 	Remove(name string) error
-	// List returns the names of the files of a folder, "" for the disk's own, sorted; none when it is not there.
+	// List returns the names of the files of a folder, "" for the disk's own, sorted and without the folder; none when it is not there.
 	List(dir string) ([]string, error)
-	// Mkdir makes a folder, and says nothing when it is there.
+	// Mkdir makes a folder in the disk's own, and says nothing when it is there.
 	Mkdir(dir string) error
 	// Sync makes what was created, renamed and removed in a folder durable.
 	Sync(dir string) error
@@ -38,4 +43,9 @@ type File interface {
 	Sync() error
 	Size() (int64, error)
 	Close() error
+}
+
+// Valid tells whether a Disk takes a name.
+func Valid(name string) bool {
+	return fs.ValidPath(name) && name != "." && strings.Count(name, "/") <= 1 && !strings.ContainsAny(name, "\\\x00")
 }
