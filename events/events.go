@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pal-terminal/pal/bus"
 	"github.com/pal-terminal/pal/limits"
@@ -29,6 +30,9 @@ type Ring struct {
 	lanes [2]lane    // all but the grave, the grave
 	last  uint64     // seq of the newest, 0 when there is none
 	wakes map[*Reader]struct{}
+
+	// Also is told of every event that is for everybody, in no order, by whoever emits it: it must not wait. Set before the first.
+	Also func(name string, data jsontext.Value)
 }
 
 // grave are the events that no client can make many of in a short time. A stop while the latch is set is not one, see
@@ -82,6 +86,9 @@ func (e *Ring) emit(name string, data any, grave bool, owner uint64, only bool) 
 	raw, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil || len(raw) == 0 || raw[0] != '{' {
 		raw = fmt.Appendf(nil, `{"error":%q}`, "event data could not be encoded")
+	}
+	if e.Also != nil && !only {
+		e.Also(name, raw)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
