@@ -3,6 +3,7 @@ package lease
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -227,7 +228,7 @@ func TestRenewAndRelease(t *testing.T) {
 	if got := c.Expires.Sub(start); got != limits.LeaseDefault || !b.Next().Equal(c.Expires) {
 		t.Errorf("got %s, next %s", got, b.Next())
 	}
-	if c.Expires == c.Expires.Round(0) {
+	if !strings.Contains(c.Expires.String(), " m=") {
 		t.Error("the end of a lease has no monotonic reading: a jump of the wall clock moves it")
 	}
 	_, err := b.Renew(c.ID, "bob", 0)

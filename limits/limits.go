@@ -187,17 +187,30 @@ const (
 	TaskNapLongest     = time.Minute
 	TaskLateness       = 4096 // newest samples of each task that its figures are of
 	CronBytes          = 128
+	TasksEnded         = 16 // that are still shown
+	TaskIDs            = 16 // written to disk as used at once
+	TaskMarkEvery      = time.Minute
+	TaskMissedCounted  = 1000 // of cron, in one look
+	TaskJitter         = time.Minute
+	TaskEventEvery     = time.Second
+	TaskClockStep      = time.Second
+	TaskClockBack      = 3 * time.Hour
+	ClockLeastYear     = 2026
+	TaskYearsEnd       = 2200
 )
 
 // Bounds on leases and approvals.
 const (
-	LeaseDefault   = time.Minute
-	LeaseLongest   = 24 * time.Hour
-	Leases         = 256
-	ApprovalLife   = 5 * time.Minute
-	Approvals      = 32 // waiting
-	ApprovalsActor = 8  // of one actor
-	ApprovalsKept  = 256
+	LeaseDefault    = time.Minute
+	LeaseLongest    = 24 * time.Hour
+	Leases          = 256
+	ApprovalLife    = 5 * time.Minute
+	Approvals       = 32 // waiting
+	ApprovalsActor  = 8  // of one actor
+	ApprovalsKept   = 256
+	ApprovalAsks    = 20 // of one actor in ApprovalLife, whatever became of them
+	ApprovalLines   = 60 // of code shown to a person
+	ApprovalColumns = 160
 )
 
 // Bounds on what is kept on disk.

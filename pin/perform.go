@@ -128,7 +128,7 @@ func (t *Table) claim(p *pin, r *request) (change, error) {
 
 // onlySafe reports whether a caller's change does no more than make an output safe, which no claim stands against.
 func (c *change) onlySafe(p *pin, r *request) bool {
-	return c.to == p.b.Safe && c.freq == 0 && p.level >= 0 && !(r.verb == verbOutput && c.configure)
+	return c.to == p.b.Safe && c.freq == 0 && p.level >= 0 && (r.verb != verbOutput || !c.configure)
 }
 
 // aim sets what a caller's request drives the output to. It reports false when the output is that already and nothing was asked

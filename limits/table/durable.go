@@ -15,6 +15,16 @@ func tasks() []Bound {
 		span("TaskNapLongest", limits.TaskNapLongest, "the clock may have been set while the manager slept", "not a limit: the longest time between two looks"),
 		count("TaskLateness", limits.TaskLateness, "runs", "enough for a stable 99th percentile", "figures are of the newest"),
 		size("CronBytes", limits.CronBytes, "five fields and their lists", "bad_request"),
+		count("TasksEnded", limits.TasksEnded, "tasks", "what came of a one-shot can be looked up for a while", "the one that ended first is forgotten"),
+		count("TaskIDs", limits.TaskIDs, "ids", "one write serves so many registrations", "not a limit: after a crash, ids go on above those written"),
+		span("TaskMarkEvery", limits.TaskMarkEvery, "a disk lasts for years when it is written once a minute", "not a limit: due times of that long may count as missed once more after a loss of power"),
+		count("TaskMissedCounted", limits.TaskMissedCounted, "due times", "counting years of minutes would hold up the start", "of those further back not each is counted"),
+		span("TaskJitter", limits.TaskJitter, "what is due each minute must not overtake itself; of an interval, less than itself", "bad_request"),
+		span("TaskEventEvery", limits.TaskEventEvery, "a task of every 10 ms must not wash all others' events out of the ring", "one event counts the runs of that time"),
+		span("TaskClockStep", limits.TaskClockStep, "slewing never makes a second at once, setting a clock nearly always does", "due times are derived anew from the wall clock"),
+		span("TaskClockBack", limits.TaskClockBack, "as cron daemons have it: a correction, not another day", "a cron time that comes again is run again"),
+		count("ClockLeastYear", limits.ClockLeastYear, "year", "this was written then", "an earlier clock is not set: cron and at wait for it"),
+		count("TaskYearsEnd", limits.TaskYearsEnd, "year", "times and their differences fit 64 bits", "bad_request; a clock past it is not set"),
 	}
 }
 
@@ -27,6 +37,9 @@ func leases() []Bound {
 		count("Approvals", limits.Approvals, "waiting drives", "a person must be able to read them", "the drive is refused with full"),
 		count("ApprovalsActor", limits.ApprovalsActor, "waiting drives of one actor", "one actor must not bury the others' among its own", "the drive is refused with full"),
 		count("ApprovalsKept", limits.ApprovalsKept, "drives, decided ones included", "what was decided lately can be looked up", "the oldest decided one is dropped"),
+		count("ApprovalAsks", limits.ApprovalAsks, "drives of one actor in ApprovalLife", "people who are asked all the time say yes to all", "the drive is refused with full"),
+		count("ApprovalLines", limits.ApprovalLines, "lines", "what a person looks through before deciding", "the middle is left out, and that is said"),
+		count("ApprovalColumns", limits.ApprovalColumns, "characters of a line", "two rows of a terminal", "the middle is left out, and that is said"),
 	}
 }
 
