@@ -47,6 +47,12 @@ type Config struct {
 	Heap   int64  // bytes of the machine's Python heap
 	NoAuth bool   // serve unidentified peers; loopback only
 	Main   bool   // run boot.py and main.py of /flash at the start
+
+	NoAudit  bool   // keep no audit log; then ids are forgotten at a restart, too
+	Tasks    int    // at most so many
+	Realtime bool   // ask the kernel for what makes lateness smaller, where it is permitted
+	Watchdog string // device of the hardware's watchdog; empty for none
+	Network  string // interface whose loss is told; empty: that of the default route, unless listen is loopback
 }
 
 // Layer is what one source says. Nil fields say nothing.
@@ -58,6 +64,12 @@ type Layer struct {
 	Heap   *Size   `yaml:"heap"`
 	NoAuth *bool   `yaml:"no_auth"`
 	Main   *bool   `yaml:"main"`
+
+	NoAudit  *bool   `yaml:"no_audit"`
+	Tasks    *int    `yaml:"tasks"`
+	Realtime *bool   `yaml:"realtime"`
+	Watchdog *string `yaml:"watchdog"`
+	Network  *string `yaml:"network"`
 }
 
 // Sources says where a configuration comes from.
@@ -83,7 +95,7 @@ func Files(getenv func(string) string) []string {
 func Load(src Sources) (*Config, error) {
 	state := StateDir(src.Getenv)
 	heap := Size(limits.VMHeapDefault)
-	cfg := Config{Board: DefaultBoard, Listen: DefaultListen, State: state, Heap: int64(heap)}
+	cfg := Config{Board: DefaultBoard, Listen: DefaultListen, State: state, Heap: int64(heap), Tasks: limits.TasksDefault}
 	if host, err := os.Hostname(); err == nil {
 		cfg.Name = firstLabel(host)
 	}
@@ -144,6 +156,11 @@ func (c *Config) apply(l Layer) {
 	set(&c.Name, l.Name)
 	set(&c.NoAuth, l.NoAuth)
 	set(&c.Main, l.Main)
+	set(&c.NoAudit, l.NoAudit)
+	set(&c.Tasks, l.Tasks)
+	set(&c.Realtime, l.Realtime)
+	set(&c.Watchdog, l.Watchdog)
+	set(&c.Network, l.Network)
 	if l.Heap != nil {
 		c.Heap = int64(*l.Heap)
 	}
@@ -206,6 +223,12 @@ func (c *Config) validate() []error {
 	}
 	if c.Heap < limits.VMHeapLeast || c.Heap > limits.VMHeapMax {
 		bad("heap: %d bytes is outside %d to %d", c.Heap, limits.VMHeapLeast, limits.VMHeapMax)
+	}
+	if c.Tasks < 0 || c.Tasks > limits.TasksMax {
+		bad("tasks: %d is outside 0 to %d", c.Tasks, limits.TasksMax)
+	}
+	if c.Watchdog != "" && !filepath.IsAbs(c.Watchdog) {
+		bad("watchdog: %q is not the absolute path of a device", c.Watchdog)
 	}
 	return errs
 }

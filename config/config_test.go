@@ -26,7 +26,7 @@ func ptr[T any](v T) *T { return &v }
 
 func TestPrecedence(t *testing.T) {
 	system := write(t, "board: a\nlisten: 127.0.0.1:1\nheap: 2MiB\nname: system\nstate: /s\n")
-	user := write(t, "board: b\nlisten: 127.0.0.1:2\nno_auth: true\n")
+	user := write(t, "board: b\nlisten: 127.0.0.1:2\nno_auth: true\ntasks: 30\nwatchdog: /dev/watchdog\n")
 	got, err := Load(Sources{
 		Files:  []string{system, filepath.Join(t.TempDir(), "absent.yaml"), user},
 		Getenv: env(map[string]string{"PAL_STATE": "/env", "HOME": "/home/x"}),
@@ -35,7 +35,7 @@ func TestPrecedence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Config{Board: "b", Listen: "127.0.0.1:3", State: "/env", Name: "system", Heap: 2 << 20}
+	want := &Config{Board: "b", Listen: "127.0.0.1:3", State: "/env", Name: "system", Heap: 2 << 20, Tasks: 30, Watchdog: "/dev/watchdog"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("Load (-want +got):\n%s", d)
 	}
@@ -102,6 +102,8 @@ func TestRefused(t *testing.T) {
 		{"name_without_auth", "listen: host.example:7333\nno_auth: true\n", "listen: host.example:7333 is not a loopback address"},
 		{"listen", "listen: here\n", `listen: "here" is not HOST:PORT`},
 		{"heap_small", "heap: 1\n", "heap: 1 bytes is outside"},
+		{"tasks_many", "tasks: 257\n", "tasks: 257 is outside 0 to 256"},
+		{"watchdog_relative", "watchdog: dev/watchdog\n", "is not the absolute path of a device"},
 		{"heap_large", "heap: 65MiB\n", "heap: 68157440 bytes is outside"},
 		{"board", "board: ''\n", "board: must name"},
 	} {

@@ -216,6 +216,8 @@ const (
 // Bounds on what is kept on disk.
 const (
 	AuditSync         = time.Second
+	AuditPatience     = time.Second
+	DenialsTold       = 8 // in a second
 	AuditEntryBytes   = 64 << 10
 	AuditCodeBytes    = 16 << 10
 	AuditAnswerBytes  = 1 << 10 // of each stream

@@ -45,6 +45,8 @@ func leases() []Bound {
 
 func disk() []Bound {
 	return []Bound{
+		span("AuditPatience", limits.AuditPatience, "a disk under load takes a tenth of that; who waits may be the reader of a stop", "storage: the request is not carried out"),
+		count("DenialsTold", limits.DenialsTold, "events in a second", "a program that is refused in a loop must not wash everything else away", "refusals are counted and told with the next"),
 		span("AuditSync", limits.AuditSync, "outcomes of tasks and events wait so long at most for the disk", "not a limit: a loss of power takes that much with it"),
 		size("AuditEntryBytes", limits.AuditEntryBytes, "one entry with code, effects and answer", "texts in it are cut, with their length"),
 		size("AuditCodeBytes", limits.AuditCodeBytes, "nearly every program in full; the hash is of all of it", "the code is cut in the entry"),
