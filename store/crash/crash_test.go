@@ -9,6 +9,7 @@ import (
 
 	"github.com/pal-terminal/pal/store"
 	"github.com/pal-terminal/pal/store/crash"
+	"github.com/pal-terminal/pal/store/storetest"
 )
 
 func must(t *testing.T, err error) {
@@ -243,4 +244,8 @@ func TestFullAndReadOnly(t *testing.T) {
 	if got := read(t, d, "b"); got != "hell" {
 		t.Errorf("got %q", got)
 	}
+}
+
+func TestContract(t *testing.T) {
+	storetest.Run(t, func(*testing.T) store.Disk { return crash.New(1) })
 }
