@@ -6,8 +6,9 @@
 // A [Gate] stands between callers and a board.Driver as pin.Table does for levels, and asks that table who may use which line.
 // Every call names its [pin.Caller]. A bus is opened by a program and stays open until it is closed, or until what opened it last
 // is gone ([Gate.Forget]); while it is open its lines belong to it and cannot be used as pins. Like a pin it is shared: whoever has
-// the rights may use it, open it again with other settings, or close it. A chip select is no line of its bus here: programs
-// drive it as a pin. Transfers of one bus happen one after another, each within a time that its length and clock give; one that
+// the rights may use it, and within a machine open it again with other settings, or close it. Another machine, or another task, shares
+// it with equal settings; it changes them only if it has claimed the bus ([pin.Claims]), by its lines. It stays open until
+// all are through with it. A chip select is no line of its bus here: programs drive it as a pin. Transfers of one bus happen one after another, each within a time that its length and clock give; one that
 // takes longer is given up, the bus is recovered (nine clocks and a STOP) and the fault is told. A fault of one bus never
 // delays another bus or an output. Counting is done here, from the edges that the pin table sees.
 //
@@ -15,7 +16,7 @@
 //
 // Buses and lines that the board does not give to programs; in engineering mode everybody but board.py; whatever writes (also a
 // register number to be read) without the scope to drive, and while the e-stop is set: what hangs on a bus can move things, and
-// the guard cannot know which bytes do. Reading a device that needs no write stays possible. A stop cancels the writes under
+// the guard cannot know which bytes do. What somebody else has claimed is neither opened, written to nor closed. Reading a device that needs no write stays possible. A stop cancels the writes under
 // way and waits for their end; a bus whose silent lines are not at their safe level is closed ([Gate.Stop]). Lengths, times, rates and addresses beyond the bounds of package limits are refused before
 // anything is done.
 package bus
@@ -58,7 +59,7 @@ type Options struct {
 type State struct {
 	Name   string
 	Open   bool
-	Holder string // actor that opened it
+	Holder string // actor that opened it last
 	Fault  string
 }
 
@@ -131,10 +132,7 @@ func (g *Gate) Call(ctx context.Context, c pin.Caller, call hw.Call) (hw.Reply, 
 	switch call.Op {
 	case hw.OpPWM:
 		e, err := g.t.PWM(c, h, call.A, call.B, call.C)
-		if err != nil {
-			return hw.Reply{}, nil, err
-		}
-		return hw.Reply{}, effectOf(e), nil
+		return hw.Reply{}, effectOf(e), err
 	case hw.OpBitstream, hw.OpDHT, hw.OpOneWire:
 		r, effect, err := g.protocol(ctx, c, h, call)
 		if err != nil {
@@ -175,11 +173,11 @@ func (g *Gate) Call(ctx context.Context, c pin.Caller, call hw.Call) (hw.Reply, 
 func (g *Gate) Forget(match func(pin.Caller) bool) {
 	var wg sync.WaitGroup
 	for _, b := range g.buses {
-		if open, holder := b.held(); open && match(holder) {
+		if b.leave(match) {
 			wg.Go(b.close)
 		}
 	}
-	for _, k := range g.forgotten(match) {
+	for _, k := range g.take(func(k *counter) bool { return match(k.by) }) {
 		k.close()
 	}
 	wg.Wait()
@@ -190,7 +188,7 @@ func (g *Gate) Forget(match func(pin.Caller) bool) {
 func (g *Gate) Stop() {
 	var wg sync.WaitGroup
 	for _, b := range g.buses {
-		if open, _ := b.held(); open && g.idleDrives(b) {
+		if b.isOpen() && g.idleDrives(b) {
 			wg.Go(b.close)
 		}
 	}
@@ -202,7 +200,11 @@ func (g *Gate) Snapshot() []State {
 	list := make([]State, 0, len(g.buses))
 	for _, b := range g.buses {
 		b.mu.Lock()
-		list = append(list, State{Name: b.name, Open: b.open, Holder: b.holder.Name, Fault: b.fault})
+		holder := ""
+		if n := len(b.users); n > 0 {
+			holder = b.users[n-1].Name
+		}
+		list = append(list, State{Name: b.name, Open: b.open, Holder: holder, Fault: b.fault})
 		b.mu.Unlock()
 	}
 	return list

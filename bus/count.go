@@ -177,11 +177,6 @@ func (g *Gate) take(match func(*counter) bool) []*counter {
 	return list
 }
 
-// forgotten removes the counters of callers who match.
-func (g *Gate) forgotten(match func(pin.Caller) bool) []*counter {
-	return g.take(func(k *counter) bool { return match(k.by) })
-}
-
 // count is OpCount.
 func (g *Gate) count(c pin.Caller, call hw.Call) (hw.Reply, error) {
 	g.mu.Lock()

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -47,9 +48,27 @@ func (g *Gate) open(ctx context.Context, c pin.Caller, text string, data []byte)
 
 // openNow opens a bus. The caller has the turn.
 func (b *bus) openNow(ctx context.Context, c pin.Caller, set settings, j job) error {
-	open, before := b.held()
+	own, err := b.g.t.Claimed(c, b.lines)
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	open, before := b.open, b.users
+	others := slices.DeleteFunc(slices.Clone(before), alike(c))
+	equal := b.set.BusSettings == set.BusSettings && b.set.timeout == set.timeout
+	if equal && len(others) > 0 && ctx.Err() == nil { // looked at with mu held: whoever ends now is forgotten after this
+		b.users = append(others, c)
+		b.mu.Unlock()
+		return nil
+	}
+	b.mu.Unlock()
+	if len(others) > 0 && !own {
+		r := refuse(ebusy, codeConflict, pin.RuleInUse, b.name, "%s is open with other settings, for %s: use the same, or claim it", b.name, others[0].Name)
+		r.Holder = others[0].Name
+		return r
+	}
 	if !open {
-		free := map[string]string{"i2c": "I2C.deinit()", "spi": "SPI.deinit()", "uart": "UART.deinit()"}[b.desc.Kind]
+		free := strings.ToUpper(b.desc.Kind) + ".deinit()"
 		release, err := b.g.t.Hold(c, pin.Holding{Name: b.name, Free: free, Drive: j.drive}, b.lines)
 		if err != nil {
 			return err
@@ -59,22 +78,28 @@ func (b *bus) openNow(ctx context.Context, c pin.Caller, set settings, j job) er
 		b.mu.Unlock()
 	}
 	b.mu.Lock()
-	b.holder, b.kept = c, false
+	b.users, b.kept = append(slices.DeleteFunc(slices.Clone(b.users), alike(c)), c), false
 	b.mu.Unlock()
 	j.do = func(context.Context) answer { return answer{err: b.g.wires.OpenBus(b.index, set.BusSettings)} }
-	_, err := b.perform(ctx, c, j)
+	_, err = b.perform(ctx, c, j)
 	stuck := errors.Is(err, errStuck) && b.closeLater()
-	if !stuck && (err != nil && !open || ctx.Err() != nil || b.g.over()) { // who has ended meanwhile leaves nothing open
+	if !stuck && (err != nil && !open || ctx.Err() != nil && len(others) == 0 || b.g.over()) { // who has ended meanwhile leaves nothing open
 		b.closeNow()
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err == nil {
 		b.set = set
-	} else if open {
-		b.holder = before // who had it keeps it, as it was
+	}
+	if (err != nil || ctx.Err() != nil) && !slices.ContainsFunc(before, alike(c)) { // who had it keeps it
+		b.users = slices.DeleteFunc(slices.Clone(b.users), alike(c))
 	}
 	return err
+}
+
+// alike matches who uses a bus as one with c: programs of a machine do, but tasks each for itself.
+func alike(c pin.Caller) func(pin.Caller) bool {
+	return func(u pin.Caller) bool { return u.Machine == c.Machine && u.Task == c.Task }
 }
 
 // idleDrives reports whether a bus that is open and silent can drive a line to a level that is not safe: the lines of I2C and of UARTs
@@ -181,15 +206,18 @@ func (g *Gate) at(handle uint16, kind string) (*bus, error) {
 	return g.buses[handle], nil
 }
 
-// shut is OpBusClose. Whoever may open a bus may close it; to close it twice does no harm.
+// shut is OpBusClose. Whoever may open a bus may close it, as far as it is open for its own machine; to close it twice does no harm.
 func (g *Gate) shut(_ context.Context, c pin.Caller, handle uint16) (hw.Reply, error) {
 	b, err := g.at(handle, "")
 	if err != nil {
 		return hw.Reply{}, err
 	}
-	if err := g.t.CheckUse(c, b.lines, false); err != nil {
+	_, claimed := g.t.Claimed(c, b.lines)
+	if err := cmp.Or(g.t.CheckUse(c, b.lines, false), claimed); err != nil {
 		return hw.Reply{}, err
 	}
-	b.close()
+	if b.leave(alike(c)) {
+		b.close()
+	}
 	return hw.Reply{}, nil
 }

@@ -3,9 +3,12 @@ package bus
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/pin"
 )
@@ -18,6 +21,8 @@ type rig struct {
 	table *pin.Table
 
 	held chan struct{} // what hungAction made wait
+
+	claims *claims
 
 	mu     sync.Mutex // guards events
 	events []Event
@@ -32,8 +37,8 @@ var (
 func newRig(t *testing.T, src string, direct bool) *rig {
 	t.Helper()
 	d := parse(t, src)
-	r := &rig{t: t, f: newFake(d, direct)}
-	table, err := pin.New(d, r.f, pin.Options{})
+	r := &rig{t: t, f: newFake(d, direct), claims: &claims{d: d}}
+	table, err := pin.New(d, r.f, pin.Options{Claims: r.claims})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +49,36 @@ func newRig(t *testing.T, src string, direct bool) *rig {
 		r.events = append(r.events, e)
 	}})
 	return r
+}
+
+// claims are one claim at a time, of an actor or of its task, on pins by their ids.
+type claims struct {
+	d *board.Description
+
+	mu          sync.Mutex // guards what follows
+	actor, task string
+	ids         []int
+}
+
+func (k *claims) take(actor, task string, ids ...int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.actor, k.task, k.ids = actor, task, ids
+}
+
+func (k *claims) drop() { k.take("", "") }
+
+func (k *claims) Holder(c pin.Caller, h pin.Handle) (held, own bool, holder string, since time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	id, _ := k.d.Pins[h].ID.Number()
+	if k.actor == "" || !slices.Contains(k.ids, id) {
+		return false, false, "", time.Time{}
+	}
+	if k.task != "" {
+		return true, c.Name == k.actor && c.Task == k.task, "task " + k.task + " (" + k.actor + ")", time.Unix(0, 0)
+	}
+	return true, c.Name == k.actor, k.actor, time.Unix(0, 0)
 }
 
 func (r *rig) end() {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -92,12 +93,9 @@ func parseSettings(kind string, data []byte) (settings, error) {
 	known, seen := s.fields(kind), map[string]bool{}
 	for dec.More() {
 		key, err := dec.Token()
-		if err != nil {
-			return s, errors.New("settings are no JSON object")
-		}
 		name, _ := key.(string)
-		value, err := dec.Token()
-		if err != nil {
+		value, broken := dec.Token()
+		if err != nil || broken != nil {
 			return s, errors.New("settings are no JSON object")
 		}
 		if seen[name] {
@@ -146,9 +144,5 @@ func (s *settings) put(known map[string]field, name string, value json.Token) er
 
 // isRole reports whether some bus has lines of that name; which ones a bus has, its description says.
 func isRole(name string) bool {
-	switch name {
-	case "sda", "scl", "sck", "mosi", "miso", "cs", "tx", "rx", "rts", "cts":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"sda", "scl", "sck", "mosi", "miso", "cs", "tx", "rx", "rts", "cts"}, name)
 }

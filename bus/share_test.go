@@ -22,12 +22,14 @@ func TestOpenAgainFails(t *testing.T) {
 			}
 			return nil
 		})
+		r.claims.take("other", "", 6, 7, 8, 9)
 		other := pin.Caller{Name: "other", Drive: true, Machine: "board"}
 		for _, text := range []string{"i2c:0", "i2c:1"} {
-			if got := r.do(other, hw.Call{Op: hw.OpBusOpen, Text: text}); got.Errno != 95 {
+			if got := r.do(other, hw.Call{Op: hw.OpBusOpen, Text: text, Data: []byte(`{"freq": 100000}`)}); got.Errno != 95 {
 				t.Errorf("%s: got %+v", text, got)
 			}
 		}
+		r.claims.drop()
 		if got := r.Snapshot(); got[i2c0].Holder != "agent" || got[i2c1].Open {
 			t.Errorf("got %+v", got)
 		}

@@ -25,10 +25,10 @@ type bus struct {
 	mu      sync.Mutex // guards what follows
 	open    bool
 	set     settings
-	holder  pin.Caller // who opened it last
-	release func()     // of its lines
-	cancel  func()     // of the transfer under way
-	kept    bool       // the last transaction sent no STOP
+	users   []pin.Caller // who has it open, one of each machine and task; who opened it last is the last
+	release func()       // of its lines
+	cancel  func()       // of the transfer under way
+	kept    bool         // the last transaction sent no STOP
 	keeper  pin.Caller
 	fault   string
 	stuck   bool // the driver has not come back
@@ -42,10 +42,19 @@ func newBus(g *Gate, index int, name string) *bus {
 	return &bus{g: g, index: index, name: name, turn: make(chan struct{}, 1)}
 }
 
-func (b *bus) held() (open bool, holder pin.Caller) {
+func (b *bus) isOpen() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.open, b.holder
+	return b.open
+}
+
+// leave takes those off the users who match, and reports whether the bus is open for nobody any more.
+func (b *bus) leave(match func(pin.Caller) bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.users = slices.DeleteFunc(slices.Clone(b.users), match)
+	b.kept = b.kept && !match(b.keeper)
+	return b.open && len(b.users) == 0
 }
 
 // answer is what the driver makes of a call.
@@ -112,7 +121,7 @@ func (b *bus) transfer(ctx context.Context, c pin.Caller, j job) (answer, error)
 
 // perform does a job. The caller has the turn.
 func (b *bus) perform(ctx context.Context, c pin.Caller, j job) (answer, error) {
-	if open, _ := b.held(); !open && !j.closed {
+	if !j.closed && !b.isOpen() {
 		return answer{}, b.notOpen()
 	}
 	if j.ready != nil {
@@ -308,7 +317,7 @@ func (b *bus) close() {
 
 // closeNow closes the bus. The caller has the turn.
 func (b *bus) closeNow() {
-	if open, _ := b.held(); !open {
+	if !b.isOpen() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limits.BusGrace)
@@ -347,7 +356,7 @@ func (b *bus) letGo(err error) {
 	b.arrival.Unlock()
 	b.mu.Lock()
 	release := b.release
-	b.open, b.release, b.kept, b.holder, b.ended = false, nil, false, pin.Caller{}, false
+	b.open, b.release, b.kept, b.users, b.ended = false, nil, false, nil, false
 	b.mu.Unlock()
 	if release != nil {
 		release()
