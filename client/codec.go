@@ -73,6 +73,14 @@ var answers = map[string]func() protocol.Answer{
 	protocol.AnswerConn:     func() protocol.Answer { return new(protocol.Conns) },
 	protocol.AnswerFS:       func() protocol.Answer { return new(protocol.FSAnswer) },
 	protocol.AnswerBoard:    func() protocol.Answer { return new(protocol.BoardAnswer) },
+
+	protocol.AnswerTask:       func() protocol.Answer { return new(protocol.TaskAnswer) },
+	protocol.AnswerTasks:      func() protocol.Answer { return new(protocol.Tasks) },
+	protocol.AnswerTaskResult: func() protocol.Answer { return new(protocol.TaskResults) },
+	protocol.AnswerLease:      func() protocol.Answer { return new(protocol.Leases) },
+	protocol.AnswerApproval:   func() protocol.Answer { return new(protocol.Approvals) },
+	protocol.AnswerAudit:      func() protocol.Answer { return new(protocol.AuditAnswer) },
+	protocol.AnswerSafeMode:   func() protocol.Answer { return new(protocol.SafeModeAnswer) },
 }
 
 // DecodeAnswer decodes a message of a terminal into a pointer to the struct of its type, [*Other] for a type that is not

@@ -125,12 +125,12 @@ func TestDecodeAnswerOfANewerTerminal(t *testing.T) {
 	if diff := cmp.Diff(protocol.Answer(&protocol.Ack{Header: protocol.NewHeader(ptr("a"), "ack"), Message: "done"}), got); diff != "" {
 		t.Errorf("unknown fields: want -, got +:\n%s", diff)
 	}
-	msg := `{"version":"1","id":"a","type":"lease","holder":"x"}`
+	msg := `{"version":"1","id":"a","type":"node","holder":"x"}`
 	got, err = DecodeAnswer([]byte(msg))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(protocol.Answer(&Other{Header: protocol.NewHeader(ptr("a"), "lease"), Raw: []byte(msg)}), got); diff != "" {
+	if diff := cmp.Diff(protocol.Answer(&Other{Header: protocol.NewHeader(ptr("a"), "node"), Raw: []byte(msg)}), got); diff != "" {
 		t.Errorf("unknown type: want -, got +:\n%s", diff)
 	}
 }
@@ -213,7 +213,12 @@ func fill(v reflect.Value, n *int64) {
 			fill(v.Index(i), n)
 		}
 	case reflect.Map:
-		v.Set(reflect.ValueOf(map[string]int64{"a": *n, "b": *n + 1}))
+		v.Set(reflect.MakeMap(v.Type()))
+		for _, key := range []string{"a", "b"} {
+			elem := reflect.New(v.Type().Elem()).Elem()
+			fill(elem, n)
+			v.SetMapIndex(reflect.ValueOf(key), elem)
+		}
 	case reflect.String:
 		v.SetString(fmt.Sprintf("text %d é\x00\u2029", *n))
 	case reflect.Bool:

@@ -66,7 +66,7 @@ func (s *scan) typeName() string {
 	case s.present.has("type"):
 		return s.typ
 	case s.present.has("brief"):
-		return typeRegister
+		return TypeRegister
 	default:
 		return TypeExec
 	}

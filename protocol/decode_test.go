@@ -91,8 +91,26 @@ func TestDecodeAccepts(t *testing.T) {
 		{"conn", `{"type":"conn","op":"kick","conn":3}`, Request{Type: "conn", Body: &Conn{Op: "kick", Conn: ptr(uint64(3))}}},
 		{"board", `{"type":"board","op":"source"}`, Request{Type: "board", Body: &Board{Op: "source"}}},
 		{"reset", `{"type":"reset","session":"s"}`, Request{Type: "reset", Body: &Reset{Session: "s"}}},
-		{"brief-is-register", `{"id":"r","brief":{"name":"x"},"code":"y"}`,
-			Request{ID: ptr("r"), Type: "register", Body: &Unavailable{}}},
+		{"brief-is-register", `{"id":"r","brief":{"name":"x","interval_ms":200},"code":"y"}`,
+			Request{ID: ptr("r"), Type: "register", Body: &Register{Brief: &Brief{Name: "x", IntervalMS: ptr(int64(200))}, Code: "y"}}},
+		{"register-resources", `{"type":"register","brief":{"name":"x","cron":"0 6 * * *","time_zone":"Europe/Berlin","storage":"persistent","misfire":"all","resources":["RELAY_1","TEMP_ADC:read",5,{"resource":13,"verb":"read"}]},"code":"y"}`,
+			Request{Type: "register", Body: &Register{Brief: &Brief{
+				Name: "x", Cron: "0 6 * * *", TimeZone: "Europe/Berlin", Storage: "persistent", Misfire: "all",
+				Resources: []ResourceUse{{"RELAY_1", ""}, {"TEMP_ADC", "read"}, {"5", ""}, {"13", "read"}},
+			}, Code: "y"}}},
+		{"cancel", `{"type":"cancel","task_id":"001"}`, Request{Type: "cancel", Body: &TaskRef{TaskID: "001"}}},
+		{"task-result", `{"type":"task_result","task_id":"001","limit":3}`, Request{Type: "task_result", Body: &TaskRef{TaskID: "001", Limit: ptr(int64(3))}}},
+		{"list", `{"type":"list"}`, Request{Type: "list"}},
+		{"lease", `{"type":"lease","resources":["LED"],"ttl_ms":1000,"keep":true}`,
+			Request{Type: "lease", Body: &Lease{Resources: []ResourceUse{{"LED", ""}}, TTLMS: ptr(int64(1000)), Keep: true}}},
+		{"lease-renew", `{"type":"lease","lease_id":"l1"}`, Request{Type: "lease", Body: &Lease{LeaseID: "l1"}}},
+		{"lease-list", `{"type":"lease"}`, Request{Type: "lease", Body: &Lease{}}},
+		{"lease-release", `{"type":"lease_release","lease_id":"l1"}`, Request{Type: "lease_release", Body: &LeaseRelease{LeaseID: "l1"}}},
+		{"approve", `{"type":"approval","op":"approve","approval_id":"a1"}`, Request{Type: "approval", Body: &Approval{Op: "approve", ApprovalID: "a1"}}},
+		{"audit", `{"type":"audit","op":"tail","limit":5}`, Request{Type: "audit", Body: &Audit{Op: "tail", Limit: ptr(int64(5))}}},
+		{"safe-mode", `{"type":"safe_mode","op":"leave"}`, Request{Type: "safe_mode", Body: &SafeMode{Op: "leave"}}},
+		{"board-apply", `{"type":"board","op":"apply","source":"x = 1\n","confirm":"00"}`,
+			Request{Type: "board", Body: &Board{Op: "apply", Source: "x = 1\n", Confirm: "00"}}},
 		{"tool", `{"type":"tool","tool":"t","args":{"a":[1]},"session":"s"}`,
 			Request{Type: "tool", Body: &Tool{Tool: "t", Args: []byte(`{"a":[1]}`), Session: "s"}}},
 		{"watch-pin", `{"type":"watch","pin":5,"edge":"both"}`, Request{Type: "watch", Body: &Watch{Pin: ptr(PinName("5")), Edge: "both"}}},
@@ -100,8 +118,8 @@ func TestDecodeAccepts(t *testing.T) {
 			Request{Type: "watch", Body: &Watch{ADC: ptr(PinName("T")), Above: ptr(1.0), Below: ptr(-0.5), Hysteresis: ptr(0.0)}}},
 		{"fs-put", `{"type":"fs","op":"put","path":"/a","offset":3,"data_b64":"aGk=","sha256":"00"}`,
 			Request{Type: "fs", Body: &FS{Op: "put", Path: "/a", Offset: 3, Data: []byte("hi"), SHA256: "00"}}},
-		{"later-type-with-fields", `{"type":"lease","tool":"t","args":{"a":[1]},"meta":{"k":1}}`,
-			Request{Type: "lease", Meta: []byte(`{"k":1}`), Body: &Unavailable{}}},
+		{"later-type-with-fields", `{"type":"node","tool":"t","args":{"a":[1]},"meta":{"k":1}}`,
+			Request{Type: "node", Meta: []byte(`{"k":1}`), Body: &Unavailable{}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -133,8 +151,7 @@ func TestDecodeKeepsNothingOfTheMessage(t *testing.T) {
 
 // A type of the protocol that the product has not yet is told apart from one that is unknown.
 func TestDecodeLaterTypes(t *testing.T) {
-	later := strings.Fields(`register cancel pause resume trigger task_result list lease lease_release
-		audit approval forward node trace policy device lua`)
+	later := strings.Fields(`forward node trace policy device lua`)
 	for _, typ := range later {
 		req, err := Decode(fmt.Appendf(nil, `{"type":%q,"anything":[{"x":1}]}`, typ))
 		if err != nil {
@@ -170,7 +187,7 @@ func TestDecodeSeedRequests(t *testing.T) {
 		"exec-scan.json": {ID: ptr("1"), Type: "exec", Body: &Exec{Code: "import machine; [hex(d) for d in I2C(0).scan()]"}},
 		"exec-led.json":  {ID: ptr("2"), Type: "exec", Body: &Exec{Code: "from machine import Pin; led=Pin(5,Pin.OUT); led.on()"}},
 		"exec-adc.json":  {Type: "exec", Body: &Exec{Code: "ADC(Pin(1)).read()"}},
-		"register.json":  {Type: "register", Body: &Unavailable{}},
+		"register.json":  {Type: "register", Body: &Register{Brief: &Brief{Name: "blink", IntervalMS: ptr(int64(200))}, Code: "..."}},
 	}
 	got := map[string]*Request{}
 	for file, msg := range seedFiles(t, "requests") {

@@ -28,6 +28,14 @@ const (
 	AnswerConn     = TypeConn
 	AnswerBoard    = TypeBoard
 	AnswerFS       = TypeFS
+
+	AnswerTask       = "task"
+	AnswerTasks      = "tasks"
+	AnswerTaskResult = TypeTaskResult
+	AnswerLease      = TypeLease
+	AnswerApproval   = TypeApproval
+	AnswerAudit      = TypeAudit
+	AnswerSafeMode   = TypeSafeMode
 )
 
 // Answer is a message of the terminal: every struct of this package that starts with a [Header].
@@ -58,7 +66,7 @@ func Refuse(id *string, err error) Result {
 	}
 	kept, _ := Cut([]byte(e.Message), limits.ReasonBytes)
 	res.Code, res.Retryable, res.Message = e.Code, e.Code.Retryable(), string(kept)
-	res.Resource, res.Rule, res.Holder, res.Nearest = e.Resource, e.Rule, e.Holder, e.Nearest
+	res.Resource, res.Rule, res.Holder, res.Nearest, res.ApprovalID = e.Resource, e.Rule, e.Holder, e.Nearest, e.ApprovalID
 	return res
 }
 

@@ -47,6 +47,8 @@ type Error struct {
 	Rule     string   // id of the rule that refused
 	Holder   string   // who has it
 	Nearest  []string // what would be allowed instead
+
+	ApprovalID string // of approval_needed: what a person approves
 }
 
 // Error returns code and message.

@@ -44,6 +44,19 @@ const (
 	TypeWatch       = "watch"
 	TypeUnwatch     = "unwatch"
 	TypeFS          = "fs"
+
+	TypeRegister     = "register" // also of a message with a brief and no type
+	TypeCancel       = "cancel"
+	TypePause        = "pause"
+	TypeResume       = "resume"
+	TypeTrigger      = "trigger"
+	TypeTaskResult   = "task_result"
+	TypeList         = "list"
+	TypeLease        = "lease"
+	TypeLeaseRelease = "lease_release"
+	TypeApproval     = "approval"
+	TypeAudit        = "audit"
+	TypeSafeMode     = "safe_mode"
 )
 
 // Request is one decoded message of a client.
@@ -86,7 +99,7 @@ type Target struct {
 	Target string `json:"target"`
 }
 
-// StatusQuery asks for the terminal's snapshot; TaskID belongs to a later version.
+// StatusQuery asks for the terminal's snapshot, or for one task.
 type StatusQuery struct {
 	TaskID *string `json:"task_id,omitzero"`
 }
@@ -141,9 +154,11 @@ type Conn struct {
 	Conn *uint64 `json:"conn,omitzero"`
 }
 
-// Board shows the board description: op show or source.
+// Board shows the board description, or changes board.py: op show, source or apply.
 type Board struct {
-	Op string `json:"op"`
+	Op      string `json:"op"`
+	Source  string `json:"source,omitzero"`  // apply: the new board.py
+	Confirm string `json:"confirm,omitzero"` // apply: the SHA-256 that show told of, so that nobody changes what he has not seen
 }
 
 // Reset replaces the machine; with Session it only forgets that session.
@@ -199,6 +214,7 @@ type Result struct {
 	Rule           string         `json:"rule,omitzero"`
 	Holder         string         `json:"holder,omitzero"`
 	Nearest        []string       `json:"nearest,omitzero"`
+	ApprovalID     string         `json:"approval_id,omitzero"` // approval_needed: what a person approves
 	Exception      *Exception     `json:"exception,omitzero"`
 	Value          jsontext.Value `json:"value,omitzero"`
 	Effects        []Effect       `json:"effects,omitzero"`
@@ -285,6 +301,7 @@ type PinState struct {
 	Tripped bool     `json:"tripped,omitzero"`
 	Fault   string   `json:"fault,omitzero"` // why the output is out of service
 	Note    string   `json:"note,omitzero"`
+	Lease   string   `json:"lease,omitzero"` // who has claimed it: an actor, or a task
 }
 
 // Pins answers pins.
@@ -341,6 +358,10 @@ type Status struct {
 	Machines    []MachineState `json:"machines"`
 	RSSBytes    int64          `json:"rss_bytes"`
 	EventSeq    uint64         `json:"event_seq"`
+	Tasks       int            `json:"tasks"`
+	SafeMode    string         `json:"safe_mode,omitzero"`  // why no programs run
+	Storage     string         `json:"storage,omitzero"`    // why nothing may be driven
+	AuditHead   string         `json:"audit_head,omitzero"` // SIZE:HASH
 }
 
 // FuncInfo is one function of board.py, or a tool.
@@ -410,4 +431,5 @@ type BoardAnswer struct {
 	File   string `json:"file,omitzero"`   // the description as it was loaded
 	Source string `json:"source,omitzero"` // board.py
 	SHA256 string `json:"sha256"`          // of description and board.py
+	Drift  bool   `json:"drift,omitzero"`  // board.py is not the one of the board file
 }

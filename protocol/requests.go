@@ -12,9 +12,6 @@ import (
 	"github.com/pal-terminal/pal/limits"
 )
 
-// typeRegister is the type that a message with a brief and no type has.
-const typeRegister = "register"
-
 // bodies says how each type of request is decoded. A type that is neither here nor in later is not part of the protocol.
 var bodies = map[string]func(msg []byte, present fields) (jsontext.Value, any, error){
 	TypeHello:       decodeBody[Hello],
@@ -41,12 +38,24 @@ var bodies = map[string]func(msg []byte, present fields) (jsontext.Value, any, e
 	TypeWatch:       decodeBody[Watch],
 	TypeUnwatch:     decodeBody[Watch],
 	TypeFS:          decodeBody[FS],
+
+	TypeRegister:     decodeBody[Register],
+	TypeCancel:       decodeBody[TaskRef],
+	TypePause:        decodeBody[TaskRef],
+	TypeResume:       decodeBody[TaskRef],
+	TypeTrigger:      decodeBody[TaskRef],
+	TypeTaskResult:   decodeBody[TaskRef],
+	TypeList:         decodeBare,
+	TypeLease:        decodeBody[Lease],
+	TypeLeaseRelease: decodeBody[LeaseRelease],
+	TypeApproval:     decodeBody[Approval],
+	TypeAudit:        decodeBody[Audit],
+	TypeSafeMode:     decodeBody[SafeMode],
 }
 
 // later are the types that belong to the protocol and not yet to the product.
 var later = []string{
-	typeRegister, "cancel", "pause", "resume", "trigger", "task_result", "list", "lease", "lease_release",
-	"audit", "approval", "forward", "node", "trace", "policy", "device", "lua",
+	"forward", "node", "trace", "policy", "device", "lua",
 }
 
 func (h *Hello) check(fields) *Error {
@@ -134,7 +143,13 @@ func (s *Sim) check(present fields) *Error {
 
 func (c *Conn) check(present fields) *Error { return op(present, c.Op, "ls", "kick") }
 
-func (b *Board) check(present fields) *Error { return op(present, b.Op, "show", "source") }
+func (b *Board) check(present fields) *Error {
+	err := first(op(present, b.Op, "show", "source", "apply"), length("source", b.Source, limits.BoardFileBytes), length("confirm", b.Confirm, limits.NameBytes))
+	if err == nil && b.Op == "apply" {
+		err = first(required(present, "source"), required(present, "confirm"))
+	}
+	return err
+}
 
 func (r *Reset) check(fields) *Error {
 	return name("session", r.Session, limits.SessionNameBytes)

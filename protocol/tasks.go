@@ -37,14 +37,6 @@ type TaskRef struct {
 	Limit  *int64 `json:"limit,omitzero"` // task_result: newest runs wanted
 }
 
-// Registered answers register.
-type Registered struct {
-	Header
-	TaskID string `json:"task_id"`
-	Status string `json:"status"`        // "registered"
-	NextMS int64  `json:"next,omitzero"` // when it is due first, milliseconds since 1970
-}
-
 // Lateness is how far behind their time the runs of a task started, of the newest limits.TaskLateness.
 type Lateness struct {
 	Count uint64 `json:"count"` // of all runs
@@ -90,10 +82,13 @@ type TaskRun struct {
 	Compensated bool       `json:"compensated,omitzero"`
 }
 
-// TaskAnswer answers cancel, pause, resume, trigger and status with a task id.
+// TaskAnswer answers register, cancel, pause, resume, trigger and status with a task id.
 type TaskAnswer struct {
 	Header
-	Task TaskInfo `json:"task"`
+	TaskID string    `json:"task_id"`
+	Status string    `json:"status"`        // "registered" for register, else the state
+	NextMS int64     `json:"next,omitzero"` // when it is due next, milliseconds since 1970
+	Task   *TaskInfo `json:"task,omitzero"`
 }
 
 // Tasks answers list.
@@ -191,7 +186,7 @@ type AuditAnswer struct {
 	Header
 	Entries []jsontext.Value `json:"entries,omitzero"`
 	Report  *AuditReport     `json:"report,omitzero"`
-	Head    string           `json:"head,omitzero"` // SIZE:HASH of the log's end
+	End     string           `json:"head,omitzero"` // SIZE:HASH of the log's end
 	Note    string           `json:"note,omitzero"` // the newest signed checkpoint
 	Key     string           `json:"key,omitzero"`  // that verifies it
 	More    bool             `json:"more,omitzero"` // ask again with since
