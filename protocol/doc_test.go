@@ -98,7 +98,7 @@ var requestBodies = map[string]any{
 	TypeHello: Hello{}, TypeExec: Exec{}, TypeInterrupt: Target{}, TypeFetch: Target{}, TypeStatus: StatusQuery{}, TypePinRead: PinRead{},
 	TypePinSet: PinSet{}, TypeSubscribe: Subscribe{}, TypeStop: Stop{}, TypeEstopClear: EstopClear{}, TypeReset: Reset{}, TypeBoard: Board{},
 	TypeToken: Token{}, TypeConn: Conn{}, TypeSim: Sim{}, TypeTool: Tool{}, TypeWatch: Watch{}, TypeUnwatch: Watch{}, TypeFS: FS{},
-	TypeRegister: Register{}, TypeCancel: TaskRef{}, TypeTaskResult: TaskRef{}, TypeLease: Lease{}, TypeLeaseRelease: LeaseRelease{},
+	TypeRegister: Register{}, TypeTaskResult: TaskRef{}, TypeLease: Lease{}, TypeLeaseRelease: LeaseRelease{},
 	TypeApproval: Approval{}, TypeAudit: Audit{}, TypeSafeMode: SafeMode{},
 }
 
