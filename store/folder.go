@@ -112,33 +112,22 @@ func (d *folder) Mkdir(dir string) error {
 
 func (d *folder) Sync(dir string) error { return syncFolder(d.root.Open(cmp.Or(dir, "."))) }
 
-func (d *folder) Free() (int64, error) {
-	f, err := d.root.Open(".")
-	if err != nil {
-		return 0, err
-	}
-	n, err := free(f)
-	return n, errors.Join(err, f.Close())
-}
+func (d *folder) Free() (int64, error) { return free(d.root.Name()) }
 
-// file is a regular file. refused is why it cannot be written.
+// file is a regular file. refused is why it is open for reading only, a better reason than the one that a write then gets.
 type file struct {
 	*os.File
 	refused error
 }
 
 func (f *file) WriteAt(p []byte, off int64) (int, error) {
-	if f.refused != nil {
-		return 0, f.refused
-	}
-	return f.File.WriteAt(p, off)
+	n, err := f.File.WriteAt(p, off)
+	return n, cmp.Or(f.refused, err)
 }
 
 func (f *file) Truncate(size int64) error {
-	if f.refused != nil {
-		return f.refused
-	}
-	return f.File.Truncate(size)
+	err := f.File.Truncate(size)
+	return cmp.Or(f.refused, err)
 }
 
 func (f *file) Size() (int64, error) {

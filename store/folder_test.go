@@ -14,13 +14,6 @@ import (
 	"github.com/pal-terminal/pal/store/storetest"
 )
 
-func folder(t *testing.T, dir string) store.Disk {
-	t.Helper()
-	d, err := store.Folder(dir)
-	must(t, err)
-	return d
-}
-
 func TestFolderContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Disk { return folder(t, filepath.Join(t.TempDir(), "made", "deep")) })
 }

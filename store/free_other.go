@@ -2,6 +2,4 @@
 
 package store
 
-import "os"
-
-func free(*os.File) (int64, error) { return -1, nil }
+func free(string) (int64, error) { return -1, nil }

@@ -36,23 +36,24 @@ type Latch struct {
 func OpenLatch(d Disk, name string, expected bool) (*Latch, LatchState, error) {
 	l := &Latch{disk: d, name: name}
 	text, problem := readText(d, name)
+	var err error
 	if problem == missing && !expected {
-		if err := Replace(d, name, l.image(LatchState{})); err != nil {
-			l.state = LatchState{Set: true, Damaged: "it cannot be made: " + err.Error()}
-			return l, l.state, err
+		if err = Replace(d, name, l.image(LatchState{})); err != nil {
+			problem = "it cannot be made: " + err.Error()
+		} else {
+			text, problem = clearText, ""
 		}
-		text, problem = clearText, ""
 	}
 	found := parseLatch(text, problem)
 	l.state, l.sure = found, !found.Set
 	l.file, _ = d.Open(name, false) // write tries again
-	if l.sure {
-		return l, found, nil
-	}
 	if found.Damaged != "" {
 		l.state = LatchState{Set: true, Reason: "the file of the e-stop was damaged: " + found.Damaged}
 	}
-	return l, found, l.write(l.state) // again: what was read may be torn, or in memory only
+	if found.Set && err == nil {
+		err = l.write(l.state) // again: what was read may be torn, or in memory only
+	}
+	return l, found, err
 }
 
 // Set sets the latch; one that is set keeps its first reason. When it returns nil, that is durable; else call it again.
@@ -84,17 +85,16 @@ func (l *Latch) Clear() error {
 
 func (l *Latch) write(s LatchState) error {
 	l.sure = false
-	f, err := l.disk.Open(l.name, true) // again: the file may have been removed, or the disk read-only when it was opened
-	if err == nil {
-		l.file, f = f, l.file
-	}
-	if f != nil {
-		f.Close() //nolint:errcheck // it was synced or is given up
-	}
-	if l.file == nil {
+	if f, err := l.disk.Open(l.name, true); err == nil { // the file may have been removed, or the disk read-only before
+		if l.file != nil {
+			l.file.Close() //nolint:errcheck // it was synced or is given up
+		}
+		l.file = f
+	} else if l.file == nil {
 		return err
 	}
-	if err = overwrite(l.file, l.image(s)); err == nil {
+	err := overwrite(l.file, l.image(s))
+	if err == nil {
 		err = l.disk.Sync("")
 	}
 	l.sure = err == nil

@@ -61,6 +61,23 @@ func TestLatch(t *testing.T) {
 	}
 }
 
+func TestLatchSparesTheDisk(t *testing.T) {
+	d := crash.New(1)
+	l := fresh(t, d)
+	must(t, l.Clear())
+	before := d.Ops()
+	must(t, l.Set("smoke", "ada", noon))
+	if n := d.Ops() - before; n != 3 { // write, sync, sync of the folder
+		t.Errorf("Set took %d operations", n)
+	}
+	for range 1000 {
+		must(t, l.Set("again", "ada", noon))
+	}
+	if n := d.Ops() - before; n != 3 {
+		t.Errorf("%d operations for a latch that is set", n-3)
+	}
+}
+
 func TestLatchTexts(t *testing.T) {
 	long := strings.Repeat("ä", limits.ReasonBytes)
 	for _, c := range []struct {
@@ -292,7 +309,7 @@ func TestLatchFullDisk(t *testing.T) {
 	}
 	d.Full(false)
 	must(t, l.Set("smoke", "ada", noon))
-	if _, got := latch(t, d.Restart(1)); !got.Set {
+	if _, got := latch(t, d.Restart(1)); !got.Set || !strings.Contains(got.Reason, "it cannot be made") {
 		t.Errorf("got %+v", got)
 	}
 }

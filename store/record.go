@@ -59,8 +59,5 @@ func sealText(key, text string) []byte {
 
 func unsealText(key string, raw []byte) (text, problem string) {
 	value, problem := unseal(key, raw)
-	if problem == "" && len(raw) != limits.LatchBytes {
-		problem = "its length is wrong"
-	}
 	return strings.TrimRight(string(value), "\x00"), problem
 }

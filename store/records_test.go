@@ -22,6 +22,13 @@ func must(t *testing.T, err error) {
 	}
 }
 
+func folder(t *testing.T, dir string) store.Disk {
+	t.Helper()
+	d, err := store.Folder(dir)
+	must(t, err)
+	return d
+}
+
 // everyCut runs steps on disks that lose power at every operation there is, and shows check what many restarts find. steps ends at
 // its first error; check gets how many steps returned.
 func everyCut(t *testing.T, prepare func(d store.Disk), steps []func(d store.Disk) error, check func(t *testing.T, d *crash.Disk, done int)) {
@@ -110,18 +117,34 @@ func TestRecordsAcrossEveryCut(t *testing.T) {
 		})
 }
 
+// unsynced is a disk that does not sync folders while it is told so.
+type unsynced struct {
+	*crash.Disk
+	fails int
+}
+
+func (d *unsynced) Sync(dir string) error {
+	if d.fails > 0 {
+		d.fails--
+		return syscall.EIO
+	}
+	return d.Disk.Sync(dir)
+}
+
 // TestRecordsReadIsDurable cuts after a process died between a rename and the sync of its folder and another read the table.
 func TestRecordsReadIsDurable(t *testing.T) {
 	for seed := range uint64(100) {
-		d := crash.New(seed)
+		d := &unsynced{Disk: crash.New(seed)}
 		r, _ := table(t, d)
 		must(t, r.Put("a", []byte("old")))
-		d.FailSync(2)
-		if err := r.Put("a", []byte("new")); err == nil {
-			t.Fatal("a failed sync was not told")
+		d.fails = 1
+		if err := r.Put("a", []byte("new")); !errors.Is(err, syscall.EIO) {
+			t.Fatalf("got %v", err)
 		}
-		d.FailSync(0)
 		_, got := table(t, d)
+		if got["a"] != "new" {
+			t.Fatalf("got %q", got)
+		}
 		_, after := table(t, d.Restart(seed))
 		if !maps.Equal(got, after) {
 			t.Fatalf("seed %d: read %v, and after a cut %v", seed, got, after)
@@ -267,6 +290,26 @@ func TestRecordsStuck(t *testing.T) {
 	if _, got := table(t, d); got["bad"] != "new" || got["good"] != "value" {
 		t.Errorf("got %q", got)
 	}
+}
+
+// TestRecordsStuckAcrossEveryCut cuts a Put that moves what is damaged: that is kept at every step.
+func TestRecordsStuckAcrossEveryCut(t *testing.T) {
+	var r *store.Records
+	everyCut(t, func(d store.Disk) {
+		table(t, d)
+		raw(t, d, "tasks/bad", []byte("kept"))
+		d.(*crash.Disk).ReadOnly(true)
+		var err error
+		r, _, err = store.OpenRecords(d, "tasks", func(string, string) {})
+		must(t, err)
+		d.(*crash.Disk).ReadOnly(false)
+	}, []func(store.Disk) error{func(store.Disk) error { return r.Put("bad", []byte("new")) }}, func(t *testing.T, d *crash.Disk, _ int) {
+		there, _ := store.Read(d, "tasks/bad", 100)
+		moved, _ := store.Read(d, "quarantine/tasks.bad.1", 100)
+		if string(there) != "kept" && string(moved) != "kept" {
+			t.Errorf("got %q and %q in quarantine", there, moved)
+		}
+	})
 }
 
 func TestRecordsEveryByte(t *testing.T) {

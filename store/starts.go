@@ -45,37 +45,30 @@ func OpenStarts(d Disk, name string) *Starts { return &Starts{disk: d, name: nam
 func (s *Starts) Begin(bootID string, now time.Time) (failed int, previous Previous, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.boot, s.began = cut(bootID, limits.NameBytes), now
 	text, problem := readText(s.disk, s.name)
-	if problem != missing {
-		var boot string
-		failed, previous, boot = parseStarts(text, problem)
-		switch {
-		case previous.Ending != "":
-		case previous.Damaged == "" && boot != bootID:
-			previous.Ending = Power
-		default:
-			previous.Ending = Crash
-		}
-	}
-	s.boot, s.began, s.count, s.orderly = cut(bootID, limits.NameBytes), now, failed+1, failed
+	failed, previous = parseStarts(text, problem, s.boot)
+	s.count, s.orderly = failed+1, failed
 	return failed, previous, s.write("")
 }
 
 // Stable tells that the start succeeded. In safe mode it has not: there only Leave clears the counter.
 func (s *Starts) Stable() error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.orderly >= limits.FailedStarts {
+	safeMode := s.orderly >= limits.FailedStarts
+	s.mu.Unlock()
+	if safeMode {
 		return nil
 	}
-	return s.clear()
+	return s.Leave()
 }
 
 // Leave clears the counter by a human's word.
 func (s *Starts) Leave() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.clear()
+	s.count, s.orderly = 0, 0
+	return s.write("")
 }
 
 // End tells how this run ends. An orderly end makes no start a failed one.
@@ -86,11 +79,6 @@ func (s *Starts) End(cause string) error {
 		s.count = s.orderly
 	}
 	return s.write(cut(cause, limits.NameBytes))
-}
-
-func (s *Starts) clear() error {
-	s.count, s.orderly = 0, 0
-	return s.write("")
 }
 
 const startsText = "%d %q %q %d\n"
@@ -109,15 +97,23 @@ func (s *Starts) write(ending string) error {
 	return err
 }
 
-func parseStarts(text, problem string) (failed int, p Previous, boot string) {
+func parseStarts(text, problem, boot string) (failed int, p Previous) {
 	var began int64
-	fmt.Sscanf(text, startsText, &failed, &p.Ending, &boot, &began) //nolint:errcheck // the text made of it tells
-	if problem == "" && fmt.Sprintf(startsText, failed, p.Ending, boot, began) != text {
+	var ran string
+	fmt.Sscanf(text, startsText, &failed, &p.Ending, &ran, &began) //nolint:errcheck // the text made of it tells
+	if problem == "" && (failed < 0 || fmt.Sprintf(startsText, failed, p.Ending, ran, began) != text) {
 		problem = "its text is damaged"
 	}
-	if problem != "" {
-		return 1, Previous{Damaged: problem}, ""
+	switch {
+	case problem == missing:
+		return 0, Previous{}
+	case problem != "":
+		return 1, Previous{Ending: Crash, Damaged: problem}
+	case p.Ending == "" && ran == boot:
+		p.Ending = Crash
+	case p.Ending == "":
+		p.Ending = Power
 	}
 	p.Began = time.Unix(began, 0)
-	return failed, p, boot
+	return failed, p
 }

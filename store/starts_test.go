@@ -177,3 +177,16 @@ func TestStartsMadeUpFor(t *testing.T) {
 		t.Errorf("got %d, %q", failed, ending)
 	}
 }
+
+// TestStartsNameIsDurable has the sync of the folder fail when the new file has its name.
+func TestStartsNameIsDurable(t *testing.T) {
+	for seed := range uint64(50) {
+		d := &unsynced{Disk: crash.New(seed)}
+		begin(t, d, "k")
+		d.fails = 1
+		begin(t, d, "k")
+		if _, failed, _ := begin(t, d.Restart(seed), "k"); failed != 2 {
+			t.Fatalf("got %d failed, want 2", failed)
+		}
+	}
+}
