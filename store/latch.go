@@ -84,7 +84,6 @@ func (l *Latch) Clear() error {
 }
 
 func (l *Latch) write(s LatchState) error {
-	l.sure = false
 	if f, err := l.disk.Open(l.name, true); err == nil { // the file may have been removed, or the disk read-only before
 		if l.file != nil {
 			l.file.Close() //nolint:errcheck // it was synced or is given up

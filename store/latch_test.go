@@ -314,6 +314,54 @@ func TestLatchFullDisk(t *testing.T) {
 	}
 }
 
+// TestLatchFirstTryFails has a new disk take the latch at the second start only: then it is clear.
+func TestLatchFirstTryFails(t *testing.T) {
+	for syncs := 1; syncs <= 2; syncs++ {
+		d := &unsynced{Disk: crash.New(1), fails: syncs - 1}
+		d.FailSync(2 - syncs)
+		if _, got, err := store.OpenLatch(d, latchFile, false); !errors.Is(err, syscall.EIO) || !got.Set || got.Damaged == "" {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		fresh(t, d)
+	}
+}
+
+// noDescriptors is a disk on which nothing can be opened while it is told so.
+type noDescriptors struct {
+	*crash.Disk
+	none bool
+}
+
+func (d *noDescriptors) Open(name string, create bool) (store.File, error) {
+	if d.none {
+		return nil, syscall.EMFILE
+	}
+	return d.Disk.Open(name, create)
+}
+
+func TestLatchNeedsNoDescriptor(t *testing.T) {
+	d := &noDescriptors{Disk: crash.New(1)}
+	l := fresh(t, d)
+	d.none = true
+	must(t, l.Set("smoke", "ada", noon))
+	if _, got := latch(t, d.Restart(1)); !got.Set || got.Reason != "smoke" {
+		t.Errorf("got %+v", got)
+	}
+	must(t, l.Clear())
+	unreadable, got, err := store.OpenLatch(d, latchFile, true)
+	if !errors.Is(err, syscall.EMFILE) || !got.Set || got.Damaged == "" {
+		t.Errorf("unreadable: got %+v, %v", got, err)
+	}
+	if err := unreadable.Set("", "", noon); !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("got %v", err)
+	}
+	d.none = false
+	must(t, unreadable.Set("", "", noon))
+	if _, got := latch(t, d.Restart(1)); !got.Set || got.Damaged != "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestLatchReadOnlyDisk(t *testing.T) {
 	d := crash.New(1)
 	fresh(t, d)

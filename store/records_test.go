@@ -290,6 +290,13 @@ func TestRecordsStuck(t *testing.T) {
 	if _, got := table(t, d); got["bad"] != "new" || got["good"] != "value" {
 		t.Errorf("got %q", got)
 	}
+	raw(t, d, "tasks/gone", []byte("kept"))
+	d.ReadOnly(true)
+	r, _, err = store.OpenRecords(d, "tasks", func(string, string) {})
+	must(t, err)
+	d.ReadOnly(false)
+	must(t, d.Remove("tasks/gone")) // by hand
+	must(t, r.Put("gone", []byte("new")))
 }
 
 // TestRecordsStuckAcrossEveryCut cuts a Put that moves what is damaged: that is kept at every step.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -57,7 +58,8 @@ func TestStarts(t *testing.T) {
 			{"k", stable(ends(store.Shutdown)), limits.FailedStarts, store.Crash}, {"k", stable(dies), limits.FailedStarts, store.Shutdown},
 			{"k", leave, limits.FailedStarts + 1, store.Crash}, {"k", dies, 0, store.Crash},
 		},
-		"no boot id": {{"", dies, 0, ""}, {"", dies, 1, store.Crash}, {"k \"\n", dies, 2, store.Power}, {"k \"\n", dies, 3, store.Crash}},
+		"long boot id": {{strings.Repeat("k", 1000), dies, 0, ""}, {strings.Repeat("k", 1000), dies, 1, store.Crash}},
+		"no boot id":   {{"", dies, 0, ""}, {"", dies, 1, store.Crash}, {"k \"\n", dies, 2, store.Power}, {"k \"\n", dies, 3, store.Crash}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := crash.New(1)
