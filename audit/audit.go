@@ -59,6 +59,8 @@ type Options struct {
 	// Replay is called by Open with each entry that the log holds and that is not older than Since, in order.
 	Replay func(Entry)
 	Since  time.Time
+	// Damaged hears what is wrong with what Open finds.
+	Damaged func(problem string)
 	// OnState hears when the log can no longer take entries, and with nil when it can again. It must not block.
 	OnState func(error)
 
@@ -98,6 +100,6 @@ type Report struct {
 	First, Last uint64 // seq of the oldest and newest
 	Checkpoints int
 	Head        Head
-	Bad         uint64 // seq of the first entry that is wrong or missing, 0 when all is well
+	Bad         uint64 // seq of the first entry that is wrong or missing, 0 when Problem is empty
 	Problem     string // what is wrong with it, empty when all is well
 }

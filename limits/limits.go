@@ -190,7 +190,8 @@ const (
 	TasksEnded         = 16 // that are still shown
 	TaskIDs            = 16 // written to disk as used at once
 	TaskMarkEvery      = time.Minute
-	TaskMissedCounted  = 1000 // of cron, in one look
+	TaskMissedCounted  = 200 // of cron, in one look
+	TaskMarkReason     = 80  // bytes
 	TaskJitter         = time.Minute
 	TaskEventEvery     = time.Second
 	TaskClockStep      = time.Second
@@ -215,21 +216,23 @@ const (
 
 // Bounds on what is kept on disk.
 const (
-	AuditSync         = time.Second
-	AuditPatience     = time.Second
-	DenialsTold       = 8 // in a second
-	AuditEntryBytes   = 64 << 10
-	AuditCodeBytes    = 16 << 10
-	AuditAnswerBytes  = 1 << 10 // of each stream
-	AuditSegmentBytes = 4 << 20
-	AuditSegments     = 16
-	AuditCheckpoint   = 256 // entries between two
-	AuditReserve      = 1 << 20
-	AuditRetry        = time.Second
-	AuditQueue        = 4096 // lazy entries that wait while the disk is slow
-	AuditPage         = 1000 // entries of one answer
-	RecordBytes       = 256 << 10
-	LatchBytes        = 512
+	AuditSync           = time.Second
+	AuditSigned         = time.Minute
+	AuditPatience       = time.Second
+	DenialsTold         = 8 // in a second
+	AuditEntryBytes     = 64 << 10
+	AuditCodeBytes      = 16 << 10
+	AuditAnswerBytes    = 1 << 10 // of each stream
+	AuditSegmentBytes   = 4 << 20
+	AuditSegmentLongest = 8 << 20
+	AuditSegments       = 16
+	AuditCheckpoint     = 256 // entries between two
+	AuditReserve        = 1 << 20
+	AuditRetry          = time.Second
+	AuditQueue          = 4096 // lazy entries that wait while the disk is slow
+	AuditPage           = 1000 // entries of one answer
+	RecordBytes         = 256 << 10
+	LatchBytes          = 512
 )
 
 // Bounds on the start and on supervision.

@@ -19,6 +19,7 @@ func tasks() []Bound {
 		count("TaskIDs", limits.TaskIDs, "ids", "one write serves so many registrations", "not a limit: after a crash, ids go on above those written"),
 		span("TaskMarkEvery", limits.TaskMarkEvery, "a disk lasts for years when it is written once a minute", "not a limit: due times of that long may count as missed once more after a loss of power"),
 		count("TaskMissedCounted", limits.TaskMissedCounted, "due times", "counting years of minutes would hold up the start", "of those further back not each is counted"),
+		size("TaskMarkReason", limits.TaskMarkReason, "the state of all tasks fits one record, whatever they say", "the reason of a pause is cut when the terminal starts again"),
 		span("TaskJitter", limits.TaskJitter, "what is due each minute must not overtake itself; of an interval, less than itself", "bad_request"),
 		span("TaskEventEvery", limits.TaskEventEvery, "a task of every 10 ms must not wash all others' events out of the ring", "one event counts the runs of that time"),
 		span("TaskClockStep", limits.TaskClockStep, "slewing never makes a second at once, setting a clock nearly always does", "due times are derived anew from the wall clock"),
@@ -45,6 +46,7 @@ func leases() []Bound {
 
 func disk() []Bound {
 	return []Bound{
+		span("AuditSigned", limits.AuditSigned, "what was done is signed soon, also when little is done", "not a limit: a checkpoint is written when anything was"),
 		span("AuditPatience", limits.AuditPatience, "a disk under load takes a tenth of that; who waits may be the reader of a stop", "storage: the request is not carried out"),
 		count("DenialsTold", limits.DenialsTold, "events in a second", "a program that is refused in a loop must not wash everything else away", "refusals are counted and told with the next"),
 		span("AuditSync", limits.AuditSync, "outcomes of tasks and events wait so long at most for the disk", "not a limit: a loss of power takes that much with it"),
@@ -52,6 +54,7 @@ func disk() []Bound {
 		size("AuditCodeBytes", limits.AuditCodeBytes, "nearly every program in full; the hash is of all of it", "the code is cut in the entry"),
 		size("AuditAnswerBytes", limits.AuditAnswerBytes, "the first lines of each stream", "cut in the entry, truncated is set"),
 		size("AuditSegmentBytes", limits.AuditSegmentBytes, "some ten thousand entries, verified in a moment", "a new segment begins"),
+		size("AuditSegmentLongest", limits.AuditSegmentLongest, "a segment and the largest batch behind its end", "a file that is longer is none of the log's"),
 		count("AuditSegments", limits.AuditSegments, "segments", "some hundred thousand entries: export what is to be kept longer", "the oldest segment is removed"),
 		count("AuditCheckpoint", limits.AuditCheckpoint, "entries", "a signature costs less than a tenth of a millisecond", "not a limit: a checkpoint is written"),
 		size("AuditReserve", limits.AuditReserve, "outcomes and the latch still find room when intents no longer do", "storage: nothing may be actuated until there is room"),

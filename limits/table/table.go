@@ -31,7 +31,7 @@ func All() []Bound {
 		in("Tasks", tasks()),
 		in("Leases and approvals", leases()),
 		in("What is kept on disk", disk()),
-		in("Start and supervision", supervision()),
+		in("Start and supervision", slices.Concat(supervision(), watchdogs())),
 		in("Board files", boards()),
 		in("The simulated bench", simulated()),
 		in("Carriers and clients", carriers()),

@@ -1,0 +1,190 @@
+package audit
+
+import (
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/store"
+)
+
+// quarantine is the folder, beside the log's, of what was damaged.
+const quarantine = "quarantine"
+
+// Open reads what there is of the log in a folder of the disk, goes on behind it and starts the writer. interrupted are intents, as
+// far back as Since, that have no outcome. What is damaged is put aside and told; a disk that cannot be written makes a log that is
+// not ready, and only one that cannot be read is an error.
+func Open(d store.Disk, dir string, o Options) (l *Log, interrupted []Entry, err error) {
+	o.defaults()
+	l = &Log{
+		d: d, dir: dir, o: o, log: o.Log, wake: make(chan struct{}, 1), done: make(chan struct{}), ended: make(chan struct{}),
+	}
+	names, err := segments(d, dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the audit log: %w", err)
+	}
+	if interrupted, err = l.replay(names); err != nil {
+		return nil, nil, err
+	}
+	if l.failure == nil {
+		l.fail(d.Mkdir(dir))
+	}
+	if l.failure == nil {
+		l.fail(l.begin())
+	}
+	l.look()
+	l.tell()
+	go l.run()
+	return l, interrupted, nil
+}
+
+func (o *Options) defaults() {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Secrets == nil {
+		o.Secrets = func() []string { return nil }
+	}
+	if o.Replay == nil {
+		o.Replay = func(Entry) {}
+	}
+	if o.Damaged == nil {
+		o.Damaged = func(string) {}
+	}
+	if o.OnState == nil {
+		o.OnState = func(error) {}
+	}
+	if o.SegmentBytes == 0 {
+		o.SegmentBytes = limits.AuditSegmentBytes
+	}
+	if o.Segments == 0 {
+		o.Segments = limits.AuditSegments
+	}
+}
+
+// replay reads the segments that can hold entries of since Since, and the last one in any case, and finds the place to go on behind.
+// Each run begins a new segment, so that what is wrong with the last one harms nothing that is written from now on.
+func (l *Log) replay(names []string) (interrupted []Entry, err error) {
+	open := map[string]Entry{}
+	for i, name := range names {
+		data, err := l.read(name)
+		if err != nil {
+			return nil, err
+		}
+		last := i == len(names)-1
+		if !last && l.older(names[i+1]) {
+			continue
+		}
+		var behind point
+		end, at, problem := walk(data, nil, func(p point, _ []byte, e Entry) error {
+			behind = p
+			if e.TimeMS >= l.o.Since.UnixMilli() {
+				l.o.Replay(e)
+				switch e.Kind {
+				case KindIntent:
+					open[e.Trace] = e
+				case KindOutcome:
+					delete(open, e.Trace)
+				}
+			}
+			return nil
+		})
+		if last {
+			l.at = at
+		}
+		if problem != "" {
+			l.mend(name, data, end, behind, problem, last)
+		}
+	}
+	return slices.SortedFunc(maps.Values(open), func(a, b Entry) int { return int(int64(a.Seq) - int64(b.Seq)) }), nil
+}
+
+// older reports whether a segment begins before Since; then the one before it is of no interest.
+func (l *Log) older(name string) bool {
+	data, err := l.read(name)
+	if err != nil {
+		return false
+	}
+	before := false
+	_, _, _ = walk(data, nil, func(_ point, _ []byte, e Entry) error {
+		before = e.TimeMS < l.o.Since.UnixMilli()
+		return errStop
+	})
+	return before
+}
+
+// mend takes what is wrong out of a segment. A last line that a cut left unfinished goes; anything else is damage: the whole file is
+// kept in quarantine, and what of it is right stays.
+func (l *Log) mend(name string, data []byte, end int64, behind point, problem string, last bool) {
+	torn := last && !strings.Contains(strings.TrimRight(string(data[end:]), "\x00"), "\n")
+	if torn {
+		l.why = fmt.Sprintf("%d bytes of an unfinished line were cut off", int64(len(data))-end)
+	} else {
+		problem = fmt.Sprintf("segment %s, behind entry %d: %s", name, behind.seq, problem)
+		l.o.Damaged(problem)
+		if !last { // verification tells of it for as long as it is kept
+			return
+		}
+		l.why = "the segment before was damaged: " + problem
+		if err := l.aside(name, data); err != nil {
+			l.fail(err)
+			return
+		}
+	}
+	if end == 0 { // nothing of it is right, and its number tells where it began
+		first, _ := firstOf(name)
+		l.at = point{seq: first - 1}
+		l.fail(l.forgetTail(name))
+		return
+	}
+	l.fail(store.Replace(l.d, l.dir+"/"+name, data[:end]))
+}
+
+// forgetTail removes a last segment of which nothing is right, and goes on behind the one before it.
+func (l *Log) forgetTail(name string) error {
+	if err := l.d.Remove(l.dir + "/" + name); err != nil {
+		return err
+	}
+	names, err := segments(l.d, l.dir)
+	l.at = point{}
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	data, err := l.read(names[len(names)-1])
+	if err == nil {
+		_, l.at, _ = walk(data, nil, nil)
+	}
+	return err
+}
+
+// aside keeps a copy of a damaged segment.
+func (l *Log) aside(name string, data []byte) error {
+	if err := l.d.Mkdir(quarantine); err != nil {
+		return err
+	}
+	return store.Replace(l.d, fmt.Sprintf("%s/%s-%s-%d", quarantine, l.dir, name, l.o.Now().UnixNano()), data)
+}
+
+// read reads a whole segment.
+func (l *Log) read(name string) ([]byte, error) { return readSegment(l.d, l.dir, name) }
+
+func readSegment(d store.Disk, dir, name string) ([]byte, error) {
+	data, err := store.Read(d, dir+"/"+name, limits.AuditSegmentLongest)
+	if err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", err)
+	}
+	return data, nil
+}
+
+// headOf is the head at a point.
+func headOf(p point, note string) Head {
+	return Head{Size: p.seq, Hash: hex.EncodeToString(p.hash[:]), Note: note}
+}
