@@ -39,7 +39,7 @@ type Disk struct {
 	durable map[string]*inode
 	pending []change
 
-	ops, left                 int // left is negative when no cut is planned
+	ops, left                 int // the cut is when left becomes 0
 	cut                       bool
 	full, readOnly, unordered bool
 	room                      int64 // negative: no end
@@ -54,12 +54,30 @@ type inode struct {
 	allocated  int64 // bytes below it have their place; what a Truncate added has not
 }
 
-// change is one step of names. A nil inode removes.
+// change is one step of names, whole. A nil inode removes.
 type change []entry
 
 type entry struct {
 	name string
 	to   *inode
+}
+
+func (c change) apply(names map[string]*inode) {
+	for _, e := range c {
+		if names[e.name] = e.to; e.to == nil {
+			delete(names, e.name)
+		}
+	}
+}
+
+func (c change) touches(folders map[string]bool) bool {
+	return slices.ContainsFunc(c, func(e entry) bool { return folders[folderOf(e.name)] })
+}
+
+func (c change) mark(folders map[string]bool) {
+	for _, e := range c {
+		folders[folderOf(e.name)] = true
+	}
 }
 
 // write is one write, or without data a change of the size to at.
@@ -70,12 +88,12 @@ type write struct {
 
 // New returns an empty disk. The seed settles what a failed Sync leaves.
 func New(seed uint64) *Disk {
-	return &Disk{rng: rand.New(rand.NewPCG(seed, 0)), seen: map[string]*inode{}, durable: map[string]*inode{}, left: -1, room: -1}
+	return &Disk{rng: rand.New(rand.NewPCG(seed, 0)), seen: map[string]*inode{}, durable: map[string]*inode{}, room: -1}
 }
 
 // CutAfter lets n more operations that change or sync something succeed. The next one is under way when the power goes: it fails,
 // and what it did is kept, torn or lost. Everything after it fails, reading too.
-func (d *Disk) CutAfter(n int) { d.set(func() { d.left = n }) }
+func (d *Disk) CutAfter(n int) { d.set(func() { d.left = n + 1 }) }
 
 // Ops is how many operations changed or synced something until now.
 func (d *Disk) Ops() (n int) { d.set(func() { n = d.ops }); return n }
@@ -109,16 +127,10 @@ func (d *Disk) Restart(seed uint64) *Disk {
 	n.unordered = d.unordered
 	names, keep, stopped := maps.Clone(d.durable), chance(n.rng), map[string]bool{}
 	for _, c := range d.pending {
-		kept := n.rng.Float64() < keep
-		for _, s := range c {
-			kept = kept && (d.unordered || !stopped[folderOf(s.name)])
-		}
-		for _, s := range c {
-			if kept {
-				apply(names, s.name, s.to)
-			} else {
-				stopped[folderOf(s.name)] = true
-			}
+		if n.rng.Float64() < keep && (d.unordered || !c.touches(stopped)) {
+			c.apply(names)
+		} else {
+			c.mark(stopped)
 		}
 	}
 	fresh, keep := map[*inode]*inode{}, chance(n.rng)
@@ -146,28 +158,28 @@ func settle(rng *rand.Rand, keep float64, disk []byte, pending []write) []byte {
 	for _, w := range pending {
 		if rng.Float64() < keep {
 			disk = w.apply(disk)
-			continue
+		} else if len(w.data) > 0 && keep > 0 && rng.IntN(4) > 0 {
+			disk = w.tear(rng, disk)
 		}
-		if n := len(w.data); n > 0 && keep > 0 {
-			switch rng.IntN(4) {
-			case 0: // the head was written
-				disk = write{at: w.at, data: w.data[:rng.IntN(n)]}.apply(disk)
-			case 1: // the tail was
-				from := rng.IntN(n)
-				disk = write{at: w.at + int64(from), data: w.data[from:]}.apply(disk)
-			case 2: // some sectors were
-				for from := 0; from < n; {
-					to := min(n, from+sector-int((w.at+int64(from))%sector))
-					if rng.IntN(2) == 0 {
-						disk = write{at: w.at + int64(from), data: w.data[from:to]}.apply(disk)
-					}
-					from = to
-				}
-			}
-			if end := w.at + int64(n); rng.IntN(4) == 0 && end > int64(len(disk)) { // the size was
-				disk = write{at: end}.apply(disk)
-			}
+	}
+	return disk
+}
+
+// tear keeps some of a write: of its sectors, and of the parts of one of them. Half the time nothing after the first loss is kept, as
+// of a file that is written from its beginning.
+func (w write) tear(rng *rand.Rand, disk []byte) []byte {
+	n, inOrder, lost := len(w.data), rng.IntN(2) == 0, false
+	within, much := rng.IntN(n), rng.Float64()
+	for from, to := 0, 0; from < n; from = to {
+		if to = min(n, from+sector-int((w.at+int64(from))%sector)); from < within && within < to {
+			to = within
 		}
+		if lost = rng.Float64() > much || inOrder && lost; !lost {
+			disk = write{at: w.at + int64(from), data: w.data[from:to]}.apply(disk)
+		}
+	}
+	if end := w.at + int64(n); rng.IntN(4) == 0 && end > int64(len(disk)) { // only the size was written
+		disk = write{at: end}.apply(disk)
 	}
 	return disk
 }
@@ -183,227 +195,191 @@ func (w write) apply(b []byte) []byte {
 	return b
 }
 
-func apply(names map[string]*inode, name string, to *inode) {
-	if to == nil {
-		delete(names, name)
-		return
-	}
-	names[name] = to
-}
-
 func folderOf(name string) string { return strings.TrimSuffix(path.Dir(name), ".") }
 
-// step admits an operation that changes or syncs something. It may have its effect also when it is the one that is cut.
-func (d *Disk) step() error {
-	d.ops++
-	if d.left == 0 {
-		d.cut = true
-		return ErrCut
+// do runs an operation under the lock and names it in its error.
+func (d *Disk) do(op, name string, f func() error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := ErrCut
+	if !d.cut {
+		err = f()
 	}
-	d.left--
-	return nil
-}
-
-// find checks a name and the folder it is in. It returns nil for a file that is not there.
-func (d *Disk) find(name string) (*inode, error) {
-	switch dir := folderOf(name); {
-	case d.cut:
-		return nil, ErrCut
-	case !store.Valid(name):
-		return nil, fs.ErrInvalid
-	case dir != "" && (d.seen[dir] == nil || !d.seen[dir].folder):
-		return nil, fs.ErrNotExist
-	}
-	return d.seen[name], nil
-}
-
-// rename carries out a change of names.
-func (d *Disk) rename(c change) error {
-	if d.readOnly {
-		return syscall.EROFS
-	}
-	err := d.step()
-	for _, s := range c {
-		if old := d.seen[s.name]; old != nil && s.to == nil && len(c) == 1 || old != nil && s.to != nil {
-			d.give(old.allocated)
-		}
-		apply(d.seen, s.name, s.to)
-	}
-	d.pending = append(d.pending, c)
-	return err
-}
-
-func (d *Disk) give(bytes int64) {
-	if d.room >= 0 {
-		d.room += bytes
-	}
-}
-
-func fail(op, name string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
+// step counts an operation that changes or syncs something. The one that is cut has its effect all the same, as far as it is kept.
+func (d *Disk) step() error {
+	d.ops++
+	d.left--
+	if d.cut = d.left == 0; d.cut {
+		return ErrCut
+	}
+	return nil
+}
+
+func (d *Disk) isFolder(dir string) bool {
+	return dir == "" || d.seen[dir] != nil && d.seen[dir].folder
+}
+
+// find returns the file of a name. One that is not there is nil when it may be made.
+func (d *Disk) find(name string, create bool) (*inode, error) {
+	i := d.seen[name]
+	switch {
+	case !store.Valid(name):
+		return nil, fs.ErrInvalid
+	case !d.isFolder(folderOf(name)) || i == nil && !create:
+		return nil, fs.ErrNotExist
+	case i != nil && i.folder:
+		return nil, syscall.EISDIR
+	}
+	return i, nil
+}
+
+// change carries out a change of names.
+func (d *Disk) change(c change) error {
+	if d.readOnly {
+		return syscall.EROFS
+	}
+	if d.full && len(c) == 1 && c[0].to != nil {
+		return syscall.ENOSPC
+	}
+	if old := d.seen[c[len(c)-1].name]; old != nil { // removed or replaced
+		d.take(-old.allocated)
+	}
+	c.apply(d.seen)
+	d.pending = append(d.pending, c)
+	return d.step()
+}
+
+func (d *Disk) take(bytes int64) {
+	if d.room >= 0 {
+		d.room -= bytes
+	}
+}
+
 // Open opens a file.
 func (d *Disk) Open(name string, create bool) (store.File, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	i, err := d.find(name)
-	switch {
-	case err != nil:
-	case i == nil && !create:
-		err = fs.ErrNotExist
-	case i == nil && d.full && !d.readOnly:
-		err = syscall.ENOSPC
-	case i == nil:
-		i = &inode{}
-		err = d.rename(change{{name, i}})
-	case i.folder:
-		err = syscall.EISDIR
-	}
+	f := &file{disk: d, name: name}
+	err := d.do("open", name, func() (err error) {
+		if f.inode, err = d.find(name, create); err != nil || f.inode != nil {
+			return err
+		}
+		f.inode = &inode{}
+		return d.change(change{{name, f.inode}})
+	})
 	if err != nil {
-		return nil, fail("open", name, err)
+		return nil, err
 	}
-	return &file{disk: d, name: name, inode: i}, nil
+	return f, nil
 }
 
 // Rename puts a file in the place of another.
 func (d *Disk) Rename(from, to string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	i, err := d.find(from)
-	old, toErr := d.find(to)
-	switch {
-	case err != nil || toErr != nil:
-		err = errors.Join(err, toErr)
-	case i == nil:
-		err = fs.ErrNotExist
-	case i.folder || old != nil && old.folder:
-		err = syscall.EISDIR
-	case i != old:
-		err = d.rename(change{{from, nil}, {to, i}})
-	}
-	return fail("rename", from, err)
+	return d.do("rename", from, func() error {
+		i, err := d.find(from, false)
+		old, toErr := d.find(to, true)
+		if err = errors.Join(err, toErr); err != nil || i == old {
+			return err
+		}
+		return d.change(change{{from, nil}, {to, i}})
+	})
 }
 
 // Remove removes a file.
 func (d *Disk) Remove(name string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	i, err := d.find(name)
-	switch {
-	case err != nil:
-	case i == nil:
-		err = fs.ErrNotExist
-	case i.folder:
-		err = syscall.EISDIR
-	default:
-		err = d.rename(change{{name, nil}})
-	}
-	return fail("remove", name, err)
+	return d.do("remove", name, func() error {
+		if _, err := d.find(name, false); err != nil {
+			return err
+		}
+		return d.change(change{{name, nil}})
+	})
 }
 
 // List names the files of a folder.
-func (d *Disk) List(dir string) ([]string, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.cut || dir != "" && (!store.Valid(dir) || strings.Contains(dir, "/")) {
-		_, err := d.find(dir)
-		return nil, fail("list", dir, errors.Join(err, fs.ErrInvalid))
-	}
-	var names []string
-	for name, i := range d.seen {
-		if !i.folder && folderOf(name) == dir {
-			names = append(names, path.Base(name))
+func (d *Disk) List(dir string) (names []string, err error) {
+	err = d.do("list", dir, func() error {
+		for name, i := range d.seen {
+			if !i.folder && folderOf(name) == dir {
+				names = append(names, path.Base(name))
+			}
 		}
-	}
+		return nil
+	})
 	slices.Sort(names)
-	return names, nil
+	return names, err
 }
 
 // Mkdir makes a folder.
 func (d *Disk) Mkdir(dir string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	i, err := d.find(dir)
-	switch {
-	case err != nil:
-	case strings.Contains(dir, "/"):
-		err = fs.ErrInvalid
-	case i != nil && !i.folder:
-		err = syscall.ENOTDIR
-	case i == nil && d.full && !d.readOnly:
-		err = syscall.ENOSPC
-	case i == nil:
-		err = d.rename(change{{dir, &inode{folder: true}}})
-	}
-	return fail("mkdir", dir, err)
+	return d.do("mkdir", dir, func() error {
+		switch i, err := d.find(dir, true); {
+		case strings.Contains(dir, "/"):
+			return fs.ErrInvalid
+		case i != nil:
+			return syscall.ENOTDIR
+		case errors.Is(err, syscall.EISDIR):
+			return nil
+		case err != nil:
+			return err
+		}
+		return d.change(change{{dir, &inode{folder: true}}})
+	})
 }
 
 // Sync makes the names of a folder durable, and with a rename between two folders what came before it in the other.
 func (d *Disk) Sync(dir string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if dir != "" {
-		if i, err := d.find(dir); err != nil || i == nil || !i.folder {
-			return fail("sync", dir, errors.Join(err, fs.ErrNotExist))
+	return d.do("sync", dir, func() error {
+		if !d.isFolder(dir) {
+			return fs.ErrNotExist
 		}
-	}
-	folders, now := map[string]bool{dir: true}, make([]bool, len(d.pending))
-	for n, c := range slices.Backward(d.pending) {
-		now[n] = slices.ContainsFunc(c, func(s entry) bool { return folders[folderOf(s.name)] })
-		for _, s := range c {
-			folders[folderOf(s.name)] = folders[folderOf(s.name)] || now[n]
+		folders := map[string]bool{dir: true}
+		var now, rest []change
+		for _, c := range slices.Backward(d.pending) {
+			if !c.touches(folders) {
+				rest = append(rest, c)
+				continue
+			}
+			c.mark(folders)
+			now = append(now, c)
 		}
-	}
-	if err := d.sync(slices.Contains(now, true)); err != nil {
-		return fail("sync", dir, err)
-	}
-	var rest []change
-	for n, c := range d.pending {
-		if !now[n] {
-			rest = append(rest, c)
-			continue
+		if err := d.sync(len(now) > 0); err != nil {
+			return err
 		}
-		for _, s := range c {
-			apply(d.durable, s.name, s.to)
+		for _, c := range slices.Backward(now) {
+			c.apply(d.durable)
 		}
-	}
-	d.pending = rest
-	return nil
+		slices.Reverse(rest)
+		d.pending = rest
+		return nil
+	})
 }
 
 // sync admits a sync, of something or of nothing.
 func (d *Disk) sync(something bool) error {
-	if d.cut {
-		return ErrCut
-	}
 	if d.readOnly && something {
 		return syscall.EROFS
 	}
-	if err := d.step(); err != nil {
-		return err
-	}
 	if d.failSyncs > 0 {
 		d.failSyncs--
-		return syscall.EIO
+		return errors.Join(d.step(), syscall.EIO)
 	}
-	return nil
+	return d.step()
 }
 
 // Free returns the room there is.
 func (d *Disk) Free() (n int64, err error) {
-	d.set(func() {
+	err = d.do("free", "", func() error {
 		switch n = d.room; {
-		case d.cut:
-			err = ErrCut
 		case d.full:
 			n = 0
 		case n < 0:
 			n = 1 << 40
 		}
+		return nil
 	})
 	return n, err
 }

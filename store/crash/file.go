@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"slices"
@@ -15,125 +16,100 @@ type file struct {
 	closed bool
 }
 
-// enter locks the disk for an operation on the file.
-func (f *file) enter(op string) (leave func(), err error) {
-	f.disk.mu.Lock()
-	switch {
-	case f.disk.cut:
-		err = ErrCut
-	case f.closed:
-		err = fs.ErrClosed
-	}
-	return f.disk.mu.Unlock, fail(op, f.name, err)
+// do runs an operation; at must not be before the beginning.
+func (f *file) do(op string, at int64, g func(d *Disk, i *inode) error) error {
+	return f.disk.do(op, f.name, func() error {
+		switch {
+		case f.closed:
+			return fs.ErrClosed
+		case at < 0:
+			return fs.ErrInvalid
+		}
+		return g(f.disk, f.inode)
+	})
 }
 
-func (f *file) ReadAt(p []byte, off int64) (int, error) {
-	leave, err := f.enter("read")
-	defer leave()
-	if err != nil {
-		return 0, err
+func (f *file) ReadAt(p []byte, off int64) (n int, err error) {
+	err = f.do("read", off, func(_ *Disk, i *inode) error {
+		n = copy(p, i.seen[min(off, int64(len(i.seen))):])
+		return nil
+	})
+	if err == nil && n < len(p) {
+		err = io.EOF
 	}
-	if off < 0 {
-		return 0, fail("read", f.name, fs.ErrInvalid)
-	}
-	n := copy(p, f.inode.seen[min(off, int64(len(f.inode.seen))):])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return n, err
 }
 
 // WriteAt writes what there is room for.
-func (f *file) WriteAt(p []byte, off int64) (int, error) {
-	leave, err := f.enter("write")
-	defer leave()
-	d, i := f.disk, f.inode
-	switch {
-	case err != nil:
-		return 0, err
-	case off < 0:
-		return 0, fail("write", f.name, fs.ErrInvalid)
-	case d.readOnly:
-		return 0, fail("write", f.name, syscall.EROFS)
-	case len(p) == 0:
-		return 0, nil
-	}
-	room, full := d.room, error(nil)
-	if d.full {
-		room = 0
-	}
-	if most := max(0, i.allocated+room-off); room >= 0 && int64(len(p)) > most {
-		p, full = p[:most], syscall.ENOSPC
-	}
-	if len(p) > 0 {
-		err = d.step()
-		w := write{at: off, data: slices.Clone(p)}
-		if end := off + int64(len(p)); end > i.allocated {
-			d.give(i.allocated - end)
-			i.allocated = end
+func (f *file) WriteAt(p []byte, off int64) (n int, err error) {
+	err = f.do("write", off, func(d *Disk, i *inode) (full error) {
+		if d.readOnly {
+			return syscall.EROFS
 		}
-		i.seen, i.pending = w.apply(i.seen), append(i.pending, w)
-	}
-	if err != nil {
-		return 0, fail("write", f.name, err)
-	}
-	return len(p), fail("write", f.name, full)
+		room := d.room
+		if d.full {
+			room = 0
+		}
+		if most := max(0, i.allocated+room-off); room >= 0 && int64(len(p)) > most {
+			p, full = p[:most], syscall.ENOSPC
+		}
+		if len(p) == 0 {
+			return full
+		}
+		n = len(p)
+		return errors.Join(i.write(d, write{off, slices.Clone(p)}), full)
+	})
+	return n, err
 }
 
 func (f *file) Truncate(size int64) error {
-	leave, err := f.enter("truncate")
-	defer leave()
-	d, i := f.disk, f.inode
-	switch {
-	case err != nil:
-		return err
-	case size < 0:
-		return fail("truncate", f.name, fs.ErrInvalid)
-	case d.readOnly:
-		return fail("truncate", f.name, syscall.EROFS)
-	case size == int64(len(i.seen)):
-		return nil
+	return f.do("truncate", size, func(d *Disk, i *inode) error {
+		if d.readOnly {
+			return syscall.EROFS
+		}
+		if size == int64(len(i.seen)) {
+			return nil
+		}
+		return i.write(d, write{at: size})
+	})
+}
+
+// write changes what programs see of a file.
+func (i *inode) write(d *Disk, w write) error {
+	end := w.at + int64(len(w.data))
+	if grown := end - i.allocated; w.data != nil == (grown > 0) {
+		d.take(grown)
+		i.allocated = end
 	}
-	err = d.step()
-	if size < i.allocated {
-		d.give(i.allocated - size)
-		i.allocated = size
-	}
-	w := write{at: size}
 	i.seen, i.pending = w.apply(i.seen), append(i.pending, w)
-	return fail("truncate", f.name, err)
+	return d.step()
 }
 
 // Sync makes what was written durable.
 func (f *file) Sync() error {
-	leave, err := f.enter("sync")
-	defer leave()
-	if err != nil {
-		return err
-	}
-	d, i := f.disk, f.inode
-	if err := d.sync(len(i.pending) > 0); err != nil {
-		if !d.cut && !d.readOnly {
-			i.disk, i.pending = settle(d.rng, chance(d.rng), i.disk, i.pending), nil
+	return f.do("sync", 0, func(d *Disk, i *inode) error {
+		err, keep := d.sync(len(i.pending) > 0), 1.0
+		if errors.Is(err, syscall.EIO) {
+			keep = chance(d.rng)
+		} else if err != nil {
+			return err
 		}
-		return fail("sync", f.name, err)
-	}
-	for _, w := range i.pending {
-		i.disk = w.apply(i.disk)
-	}
-	i.pending = nil
-	return nil
+		i.disk, i.pending = settle(d.rng, keep, i.disk, i.pending), nil
+		return err
+	})
 }
 
-func (f *file) Size() (int64, error) {
-	leave, err := f.enter("size")
-	defer leave()
-	return int64(len(f.inode.seen)), err
+func (f *file) Size() (n int64, err error) {
+	err = f.do("size", 0, func(_ *Disk, i *inode) error {
+		n = int64(len(i.seen))
+		return nil
+	})
+	return n, err
 }
 
 func (f *file) Close() error {
-	leave, err := f.enter("close")
-	defer leave()
-	f.closed = true
-	return err
+	return f.do("close", 0, func(*Disk, *inode) error {
+		f.closed = true
+		return nil
+	})
 }
