@@ -16,7 +16,6 @@ package ledger
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -156,21 +155,16 @@ func (w Work) Durable(ctx context.Context) *protocol.Error {
 	return w.l.Ready()
 }
 
-// Done writes down what came of it and waits until that is on the disk, at most limits.ConnWriteTimeout: a disk that does not answer
-// must not keep the answer for ever. again says that the request was not carried out and may be sent again.
-func (w Work) Done(answer protocol.Answer, again bool) error {
+// Done writes down what came of it and waits until that is on the disk, or ctx ends: a disk that does not answer must not keep the
+// answer for ever. again says that the request was not carried out and may be sent again.
+func (w Work) Done(ctx context.Context, answer protocol.Answer, again bool) error {
 	if w.receipt == nil {
 		return nil
 	}
 	e := w.entry
 	e.Kind, e.Data = audit.KindOutcome, encode(outcome{Answer: short(answer), Again: again})
-	receipt := w.l.log.Append(e)
-	ctx, done := context.WithTimeoutCause(context.Background(), limits.ConnWriteTimeout, errSlow)
-	defer done()
-	return receipt.Wait(ctx)
+	return w.l.log.Append(e).Wait(ctx)
 }
-
-var errSlow = errors.New("the disk does not answer")
 
 // Run writes down a run of a task, or a handler, that changed something or went wrong. Nobody waits for it.
 func (l *Ledger) Run(actor, typ, trace string, data any) {
