@@ -3,9 +3,8 @@
 //
 // # Model
 //
-// A [Description] is data, read from one YAML file by [Parse] or [Load]. It is checked as a whole: every problem is
-// reported at once, each with file, line and column, and a description with a problem is never returned. A description is
-// immutable once made and safe for use from many goroutines.
+// A [Description] is data, read from one YAML file and checked by board/load. It is immutable once made
+// and safe for use from many goroutines.
 //
 // A pin has one canonical [ID]. Every way to name it (number, decimal text, name, GPIOn) leads to the same index into
 // Description.Pins by [Description.Lookup]; guards and drivers know a pin only by that index, so two names can never mean
@@ -15,14 +14,14 @@
 //
 // # What it refuses
 //
-// Unknown keys, a pin described twice, an actuator on a strapping pin, an output without a safe level, rules that name
-// pins that do not exist or cannot do the job, names that look like another pin, YAML anchors, aliases and tags.
+// Names that mean two pins or look like another pin's, a scale that is more than arithmetic; board/load refuses the rest.
 package board
 
 import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pal-terminal/pal/hw"
@@ -66,13 +65,11 @@ const (
 // String returns the word of the board file.
 func (m Mode) String() string { return wordAt(modeWords, int(m)) }
 
-// Words of the board file, in the order of the constants (of package hw for pullWords).
+// Words of the board file, in the order of the constants.
 var (
 	ownerWords  = []string{"system", "agent", "guard"}
 	dangerWords = []string{"low", "medium", "high"}
 	modeWords   = []string{"open", "engineering"}
-	levelWords  = []string{"low", "high"}
-	pullWords   = []string{"none", "up", "down"}
 )
 
 func wordAt(words []string, i int) string {
@@ -107,6 +104,11 @@ type Pos struct {
 	Line, Col int
 }
 
+// RateUnits returns the words for the span of a rate.
+func RateUnits() map[string]time.Duration {
+	return map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour}
+}
+
 // Rate bounds how often an output may change: at most N changes in any span of Per. The zero Rate does not bound.
 type Rate struct {
 	N   int
@@ -115,7 +117,7 @@ type Rate struct {
 
 // String returns the form of the board file.
 func (r Rate) String() string {
-	for unit, per := range rateUnits {
+	for unit, per := range RateUnits() {
 		if per == r.Per {
 			return fmt.Sprintf("%d/%s", r.N, unit)
 		}
@@ -176,8 +178,8 @@ type Pin struct {
 // Output reports whether the pin can drive a level.
 func (p *Pin) Output() bool { return p.Can.Has(CapOut) || p.Can.Has(CapOpenDrain) || p.Can.Has(CapPWM) }
 
-// letGo reports whether the pin is on a line that others drive as well, or can only pull its line down.
-func (p *Pin) letGo() bool {
+// LetGo reports whether the pin is on a line that others drive as well, or can only pull its line down.
+func (p *Pin) LetGo() bool {
 	return p.Can.Has(CapOpenDrain) && (!p.Can.Any(CapOut|CapPWM) || p.Can.Any(CapI2C|CapOneWire))
 }
 
@@ -258,6 +260,39 @@ type Description struct {
 func (d *Description) Lookup(name string) (int, bool) {
 	i, ok := d.aliases[name]
 	return i, ok
+}
+
+// Clash is a name of a pin that means, or looks like, an earlier pin as well.
+type Clash struct {
+	Name      string
+	Pin, With int  // indices
+	Alike     bool // the names differ, but only in the case of letters, which people and models mix up
+}
+
+// Index makes the names of the pins known to Lookup. It is for whoever makes a description, before anyone else has it: one
+// with a clash must not be used.
+func (d *Description) Index() (clashes []Clash) {
+	d.aliases = make(map[string]int, 3*len(d.Pins))
+	folded := map[string]int{}
+	for i := range d.Pins {
+		p := &d.Pins[i]
+		if p.ID == "" {
+			continue // no id was read: a problem of its own
+		}
+		for _, alias := range p.Aliases() {
+			if j, ok := d.aliases[alias]; ok && j != i {
+				clashes = append(clashes, Clash{Name: alias, Pin: i, With: j})
+				break
+			}
+			d.aliases[alias] = i
+			if j, ok := folded[strings.ToLower(alias)]; ok && j != i {
+				clashes = append(clashes, Clash{Name: alias, Pin: i, With: j, Alike: true})
+				break
+			}
+			folded[strings.ToLower(alias)] = i
+		}
+	}
+	return clashes
 }
 
 // Aliases returns every name that Lookup knows for the pin, the canonical id first.

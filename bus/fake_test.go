@@ -10,6 +10,7 @@ import (
 
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/board/boardtest"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/hw"
 )
 
@@ -390,7 +391,7 @@ func (f *fake) OneWire(ctx context.Context, pin int, op int64, w, r []byte, bit 
 
 func parse(t testing.TB, src string) *board.Description {
 	t.Helper()
-	d, err := board.Parse("buses.yaml", []byte(src), nil)
+	d, err := load.Bytes("buses.yaml", []byte(src), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

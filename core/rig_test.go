@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/board/sim"
 	"github.com/pal-terminal/pal/bus"
 	wire "github.com/pal-terminal/pal/client"
@@ -61,9 +62,9 @@ func newRig(t testing.TB, o options) *rig {
 	r := &rig{t: t, agent: newFake(), events: events.New()}
 	var err error
 	if o.yaml == "" {
-		r.desc, err = board.Builtin("bench-sim")
+		r.desc, err = load.Builtin("bench-sim")
 	} else {
-		r.desc, err = board.Parse("board.yaml", []byte(o.yaml), []byte("def f():\n    pass\n"))
+		r.desc, err = load.Bytes("board.yaml", []byte(o.yaml), []byte("def f():\n    pass\n"))
 	}
 	check(t, err)
 	r.sim, err = sim.New(r.desc, sim.Options{Hook: o.hook})

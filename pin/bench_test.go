@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/board/sim"
 )
 
 // benchTable is a table on bench-sim; a hook makes the driver one that may wait, behind workers.
 func benchTable(b *testing.B, hook func(string, int) error) *Table {
 	b.Helper()
-	d, err := board.Builtin("bench-sim")
+	d, err := load.Builtin("bench-sim")
 	if err != nil {
 		b.Fatal(err)
 	}

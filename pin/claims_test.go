@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/board/sim"
 	"github.com/pal-terminal/pal/hw"
 )
@@ -64,7 +65,7 @@ func withOptions(t *testing.T, src string, o Options, run func(t *testing.T, r *
 	t.Helper()
 	for name, hook := range map[string]func(string, int) error{"direct": nil, "workers": noWait} {
 		t.Run(name, func(t *testing.T) {
-			d, err := board.Parse("test.yaml", []byte(src), nil)
+			d, err := load.Bytes("test.yaml", []byte(src), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

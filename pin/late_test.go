@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/board/sim"
 	"github.com/pal-terminal/pal/limits"
 )
@@ -38,7 +38,7 @@ func TestSafeTellsOfNoDriveThatFailed(t *testing.T) {
 // TestMaxOnWithAClockSetBack: the clock of rules falls behind the timers. The output goes off late, but it goes off.
 func TestMaxOnWithAClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, err := board.Parse("test.yaml", []byte(rulesBoard), nil)
+		d, err := load.Bytes("test.yaml", []byte(rulesBoard), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

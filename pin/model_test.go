@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/board/sim"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
@@ -99,7 +100,7 @@ func (s *spy) problems() []string {
 // newSpy builds a table on src with a spy before its simulator: a quick driver, or a slow one behind workers.
 func newSpy(t testing.TB, src string, direct, yield bool) (*spy, *Table) {
 	t.Helper()
-	d, err := board.Parse("model.yaml", []byte(src), nil)
+	d, err := load.Bytes("model.yaml", []byte(src), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

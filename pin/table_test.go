@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/board/sim"
 	"github.com/pal-terminal/pal/hw"
 )
@@ -34,7 +35,7 @@ var (
 // newRig builds a table on the board file src. A hook puts a worker between the table and each pin.
 func newRig(t *testing.T, src string, hook func(action string, pin int) error) *rig {
 	t.Helper()
-	d, err := board.Parse("test.yaml", []byte(src), nil)
+	d, err := load.Bytes("test.yaml", []byte(src), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func refused(t *testing.T, err error, rule string) *Refusal {
 
 func builtin(t *testing.T) *board.Description {
 	t.Helper()
-	d, err := board.Builtin("bench-sim")
+	d, err := load.Builtin("bench-sim")
 	if err != nil {
 		t.Fatal(err)
 	}

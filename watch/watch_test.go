@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/board/sim"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
@@ -37,8 +38,8 @@ func bubble(t *testing.T, yaml string, f func(t *testing.T, r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t}
 		var err error
-		if r.desc, err = board.Builtin("bench-sim"); yaml != "" {
-			r.desc, err = board.Parse("board.yaml", []byte(yaml), nil)
+		if r.desc, err = load.Builtin("bench-sim"); yaml != "" {
+			r.desc, err = load.Bytes("board.yaml", []byte(yaml), nil)
 		}
 		check(t, err)
 		r.sim, err = sim.New(r.desc, sim.Options{Hook: func(action string, _ int) error {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pal-terminal/pal/board"
+	boardload "github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/hw"
 )
 
@@ -73,7 +74,7 @@ func BenchmarkSPIRead(b *testing.B) {
 
 func opened(t testing.TB, name string) (*board.Description, *Board) {
 	t.Helper()
-	d, err := board.Builtin(name)
+	d, err := boardload.Builtin(name)
 	if err != nil {
 		t.Fatal(err)
 	}

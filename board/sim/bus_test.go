@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/board"
+	boardload "github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/hw"
 )
 
@@ -211,7 +212,7 @@ func TestSPI(t *testing.T) {
 
 func TestRealTiming(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, err := board.Parse("x.yaml", []byte(`board: x
+		d, err := boardload.Bytes("x.yaml", []byte(`board: x
 pins:
   - {id: 6, name: SDA, owner: agent, can: [open_drain, i2c], safe: high, pull: up}
   - {id: 7, name: SCL, owner: agent, can: [open_drain, i2c], safe: high, pull: up}

@@ -13,12 +13,13 @@ import (
 
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/board/boardtest"
+	boardload "github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/hw"
 )
 
 func bench(t *testing.T, o Options) (*board.Description, *Board) {
 	t.Helper()
-	d, err := board.Builtin("bench-sim")
+	d, err := boardload.Builtin("bench-sim")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +313,7 @@ func TestNewRefusesDevices(t *testing.T) {
 		"{type: adc, pin: A}\n  - {type: led, pin: 1, name: Z}": "has a device already",
 	}
 	for devices, want := range tests {
-		d, err := board.Parse("x.yaml", []byte(head+devices+"\n"), nil)
+		d, err := boardload.Bytes("x.yaml", []byte(head+devices+"\n"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +324,7 @@ func TestNewRefusesDevices(t *testing.T) {
 }
 
 func TestExampleBoardBuilds(t *testing.T) {
-	d, err := board.Load("../../examples/greenhouse.yaml")
+	d, err := boardload.File("../../examples/greenhouse.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +344,7 @@ func TestInterruptOfASensor(t *testing.T) {
 		"  - {id: 3, name: SCL, owner: agent, can: [in, i2c]}\nbuses:\n  - {i2c: 0, sda: 2, scl: 3, owner: agent}\n" +
 		"devices:\n  - {type: mpu6050, bus: i2c0, pins: {int: INT}}\n"
 	synctest.Test(t, func(t *testing.T) {
-		d, err := board.Parse("x.yaml", []byte(text), nil)
+		d, err := boardload.Bytes("x.yaml", []byte(text), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

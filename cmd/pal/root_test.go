@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/cmd/pal/internal/boardfile"
 	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/protocol"
@@ -222,7 +222,7 @@ func TestFirstCode(t *testing.T) {
 		{"engineering", "engineering", "  - {id: 5, name: LED, owner: agent, can: [out], safe: low}\n", "dir()"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := board.Parse("b.yaml", fmt.Appendf(nil, head+c.pins, c.mode), nil)
+			d, err := load.Bytes("b.yaml", fmt.Appendf(nil, head+c.pins, c.mode), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/cmd/pal/internal/boardfile"
 	"github.com/pal-terminal/pal/cmd/pal/internal/state"
 	"github.com/pal-terminal/pal/cmd/pal/internal/station"
@@ -148,13 +149,13 @@ func (a *app) up(ctx context.Context, cfg *config.Config, f upFlags) (err error)
 
 // loadBoard finds a board by its file or its name.
 func loadBoard(word string) (*board.Description, error) {
-	if slices.Contains(board.Names(), word) {
-		return board.Builtin(word)
+	if slices.Contains(load.Names(), word) {
+		return load.Builtin(word)
 	}
 	if _, err := os.Stat(word); err != nil {
-		return nil, usagef("there is no board file %s, and the boards that come with pal are: %s", word, strings.Join(board.Names(), ", "))
+		return nil, usagef("there is no board file %s, and the boards that come with pal are: %s", word, strings.Join(load.Names(), ", "))
 	}
-	d, err := board.Load(word)
+	d, err := load.File(word)
 	if problems, ok := errors.AsType[board.Problems](err); ok && len(problems) > 1 {
 		return nil, &failedError{fmt.Sprintf("%v (the first of %d findings: see `pal board lint %s`)", problems[:1], len(problems), shellWord(word))}
 	}

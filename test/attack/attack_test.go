@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/client"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
@@ -53,7 +54,7 @@ func attack(t *testing.T, desc *board.Description, rules rules) *rig {
 	r := &rig{Terminal: terminal.Start(t, desc), t: t}
 	if desc == nil {
 		var err error
-		if desc, err = board.Builtin("bench-sim"); err != nil {
+		if desc, err = load.Builtin("bench-sim"); err != nil {
 			t.Fatal(err)
 		}
 	}

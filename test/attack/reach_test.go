@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/client"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/protocol"
@@ -126,7 +127,7 @@ def deaf():
 
 func benchBoard(t *testing.T, mode string) *board.Description {
 	t.Helper()
-	d, err := board.Parse("board.yaml", fmt.Appendf(nil, bench, mode), []byte(benchPy))
+	d, err := load.Bytes("board.yaml", fmt.Appendf(nil, bench, mode), []byte(benchPy))
 	if err != nil {
 		t.Fatal(err)
 	}

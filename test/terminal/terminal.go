@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/board/sim"
 	"github.com/pal-terminal/pal/bus"
 	"github.com/pal-terminal/pal/core"
@@ -52,7 +53,7 @@ func Start(t testing.TB, desc *board.Description) *Terminal {
 	t.Helper()
 	if desc == nil {
 		var err error
-		if desc, err = board.Builtin("bench-sim"); err != nil {
+		if desc, err = load.Builtin("bench-sim"); err != nil {
 			t.Fatalf("board: %v", err)
 		}
 	}

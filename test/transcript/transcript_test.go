@@ -31,6 +31,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/test/terminal"
 	"github.com/pal-terminal/pal/transport"
@@ -114,7 +115,7 @@ func description(t *testing.T, a *txtar.Archive) *board.Description {
 	if py := find(a, "board.py"); py != nil {
 		source = py.Data
 	}
-	d, err := board.Parse("board.yaml", yaml.Data, source)
+	d, err := load.Bytes("board.yaml", yaml.Data, source)
 	if err != nil {
 		t.Fatalf("board: %v", err)
 	}

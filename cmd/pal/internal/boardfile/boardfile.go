@@ -10,6 +10,7 @@ import (
 
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/board/boardpy"
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/board/sim"
 )
 
@@ -36,7 +37,7 @@ func (f Finding) String() string {
 // Lint loads a board file, which tells every fault of the description, builds its simulated devices and then looks at its board.py.
 func Lint(file string) []Finding {
 	findings := []Finding{}
-	d, err := board.Load(file)
+	d, err := load.File(file)
 	if err == nil && d.Driver.Kind == "sim" {
 		// Only the bench knows what may be said of a device.
 		var bench *sim.Board

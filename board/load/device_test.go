@@ -1,10 +1,12 @@
-package board
+package load
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pal-terminal/pal/board"
 )
 
 // wired has a board of three pins with one device, whose line is 7.
@@ -15,7 +17,7 @@ func wired(device string) []byte {
 
 func TestDevices(t *testing.T) {
 	value := 30
-	for text, want := range map[string]Device{
+	for text, want := range map[string]board.Device{
 		"{type: led, pin: 1}": {Type: "led", Name: "TRIG", Pin: 0, Addr: -1},
 		"{type: hcsr04, pins: {trig: TRIG, echo: 2}, name: FINDER, value: 30}": {
 			Type: "hcsr04", Name: "FINDER", Pin: -1, Pins: map[string]int{"trig": 0, "echo": 1}, Addr: -1, Value: &value,
@@ -25,12 +27,12 @@ func TestDevices(t *testing.T) {
 			Values: map[string]string{"pixels": "16", "rom": "0028", "deep": "0x1F", "cold": "-3.5", "on": "true", "word": "abc"},
 		},
 	} {
-		d, err := Parse("x.yaml", wired(text), nil)
+		d, err := Bytes("x.yaml", wired(text), nil)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		want.At = Pos{7, 5}
+		want.At = board.Pos{Line: 7, Col: 5}
 		if diff := cmp.Diff(want, d.Devices[0]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
@@ -55,7 +57,7 @@ func TestDeviceProblems(t *testing.T) {
 		"{type: x, pin: 1, y: 1, y: 2}":                         `7:29: device: key "y" stands twice`,
 		"{type: x, pin: 1, y: " + strings.Repeat("z", 65) + "}": "7:26: y must be a word or a number of at most 64 bytes",
 	} {
-		_, err := Parse("x.yaml", wired(text), nil)
+		_, err := Bytes("x.yaml", wired(text), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v want %q", text, err, want)
 		}
@@ -67,7 +69,7 @@ func TestDeviceProblems(t *testing.T) {
 		"{kind: serial, seed: 0}":     "timing and seed belong to the sim driver",
 	} {
 		text := strings.Replace(string(wired("{type: led, pin: 1}")), "{kind: sim, timing: real, seed: 7}", driver, 1)
-		if _, err := Parse("x.yaml", []byte(text), nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Bytes("x.yaml", []byte(text), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v want %q", driver, err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package board
+package load
 
 import (
 	"bytes"
@@ -17,42 +17,19 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/limits"
 )
-
-// Problem is one thing wrong with a board file.
-type Problem struct {
-	File string
-	Pos
-	Message string
-}
-
-// Error returns "file:line:col: message".
-func (p Problem) Error() string {
-	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Col, p.Message)
-}
-
-// Problems is everything wrong with a board file, in the order of the file.
-type Problems []Problem
-
-// Error returns one problem a line.
-func (ps Problems) Error() string {
-	lines := make([]string, len(ps))
-	for i, p := range ps {
-		lines[i] = p.Error()
-	}
-	return strings.Join(lines, "\n")
-}
 
 // reader turns YAML nodes into values and collects problems. It reports what it does not like and reads on, so that every
 // problem is found in one pass.
 type reader struct {
 	file     string
-	problems Problems
+	problems board.Problems
 }
 
-func (r *reader) addf(at Pos, format string, args ...any) {
-	r.problems = append(r.problems, Problem{File: r.file, Pos: at, Message: fmt.Sprintf(format, args...)})
+func (r *reader) addf(at board.Pos, format string, args ...any) {
+	r.problems = append(r.problems, board.Problem{File: r.file, Pos: at, Message: fmt.Sprintf(format, args...)})
 }
 
 // err returns the problems in file order, or nil.
@@ -60,7 +37,7 @@ func (r *reader) err() error {
 	if len(r.problems) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(r.problems, func(a, b Problem) int {
+	slices.SortStableFunc(r.problems, func(a, b board.Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
 	return r.problems
@@ -68,15 +45,15 @@ func (r *reader) err() error {
 
 // posOf returns where a node starts. The parser's own token of a block mapping or sequence is its first ':' or '-', so a
 // mapping is placed at its first key.
-func posOf(n ast.Node) Pos {
+func posOf(n ast.Node) board.Pos {
 	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
 		return posOf(m.Values[0].Key)
 	}
 	if n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
-		return Pos{Line: 1, Col: 1}
+		return board.Pos{Line: 1, Col: 1}
 	}
 	p := n.GetToken().Position
-	return Pos{Line: p.Line, Col: p.Column}
+	return board.Pos{Line: p.Line, Col: p.Column}
 }
 
 // shape reports lines that are too long and brackets that nest too deep. The YAML parser recurses, and its work grows with the
@@ -87,7 +64,7 @@ func (r *reader) shape(src []byte) bool {
 	for text := range bytes.Lines(src) {
 		line++
 		if len(text) > limits.BoardLineBytes {
-			r.addf(Pos{line, 1}, "a line of a board file has at most %d bytes", limits.BoardLineBytes)
+			r.addf(board.Pos{Line: line, Col: 1}, "a line of a board file has at most %d bytes", limits.BoardLineBytes)
 			return false
 		}
 		for i, c := range text {
@@ -98,7 +75,7 @@ func (r *reader) shape(src []byte) bool {
 				depth = max(0, depth-1)
 			}
 			if depth > limits.BoardNesting {
-				r.addf(Pos{line, i + 1}, "brackets nest at most %d deep", limits.BoardNesting)
+				r.addf(board.Pos{Line: line, Col: i + 1}, "brackets nest at most %d deep", limits.BoardNesting)
 				return false
 			}
 		}
@@ -111,7 +88,7 @@ func (r *reader) document(src []byte) (body ast.Node) {
 	// The parser is foreign code on foreign input: a panic in it is a bad board file, not a dead guard.
 	defer func() {
 		if v := recover(); v != nil {
-			r.addf(Pos{1, 1}, "this is not YAML that can be read (%v)", v)
+			r.addf(board.Pos{Line: 1, Col: 1}, "this is not YAML that can be read (%v)", v)
 			body = nil
 		}
 	}()
@@ -121,12 +98,12 @@ func (r *reader) document(src []byte) (body ast.Node) {
 	// Duplicate keys are let through here and reported by mapping, all of them and with the others' form.
 	f, err := parser.ParseBytes(src, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		at := Pos{1, 1}
+		at := board.Pos{Line: 1, Col: 1}
 		msg := err.Error()
 		if ye, ok := errors.AsType[yaml.Error](err); ok {
 			msg = ye.GetMessage()
 			if tk := ye.GetToken(); tk != nil && tk.Position != nil {
-				at = Pos{tk.Position.Line, tk.Position.Column}
+				at = board.Pos{Line: tk.Position.Line, Col: tk.Position.Column}
 			}
 		}
 		r.addf(at, "%s", msg)
@@ -142,7 +119,7 @@ func (r *reader) document(src []byte) (body ast.Node) {
 		}
 	}
 	if body == nil && len(r.problems) == 0 {
-		r.addf(Pos{1, 1}, "the board file is empty")
+		r.addf(board.Pos{Line: 1, Col: 1}, "the board file is empty")
 	}
 	return body
 }

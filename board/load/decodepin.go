@@ -1,4 +1,4 @@
-package board
+package load
 
 import (
 	"strconv"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/limits"
 )
 
@@ -19,8 +20,8 @@ func (dec *decoder) pin(n ast.Node, _ string) {
 		return
 	}
 	// Agent until read: a missing or misspelt owner is one problem, not one for each rule as well.
-	p := Pin{Owner: OwnerAgent, Safe: -1, At: posOf(n)}
-	refs := pinRefs{keys: map[string]Pos{}}
+	p := board.Pin{Owner: board.OwnerAgent, Safe: -1, At: posOf(n)}
+	refs := pinRefs{keys: map[string]board.Pos{}}
 	known := fields{
 		"id":        dec.id(&p.ID),
 		"name":      dec.identifier(&p.Name, limits.NameBytes),
@@ -40,7 +41,7 @@ func (dec *decoder) pin(n ast.Node, _ string) {
 }
 
 // ruleFields reads what a system pin may not have.
-func (dec *decoder) ruleFields(p *Pin, refs *pinRefs) fields {
+func (dec *decoder) ruleFields(p *board.Pin, refs *pinRefs) fields {
 	return fields{
 		"can": dec.list(func(n ast.Node, what string) {
 			i := -1
@@ -55,7 +56,7 @@ func (dec *decoder) ruleFields(p *Pin, refs *pinRefs) fields {
 				return
 			}
 			var err error
-			if p.Scale, err = ParseScale(text); err != nil {
+			if p.Scale, err = board.ParseScale(text); err != nil {
 				dec.addf(posOf(n), "%v", err)
 			}
 		},
@@ -81,8 +82,8 @@ func (dec *decoder) ruleFields(p *Pin, refs *pinRefs) fields {
 }
 
 // requirement reads a name, or {pin: NAME, level: low}.
-func (dec *decoder) requirement(n ast.Node, what string, p *Pin, refs *pinRefs) {
-	p.Requires = &Requirement{Pin: -1, Level: 1}
+func (dec *decoder) requirement(n ast.Node, what string, p *board.Pin, refs *pinRefs) {
+	p.Requires = &board.Requirement{Pin: -1, Level: 1}
 	if _, ok := n.(*ast.MappingNode); !ok {
 		dec.ref(&refs.requires)(n, what)
 		return
@@ -93,8 +94,8 @@ func (dec *decoder) requirement(n ast.Node, what string, p *Pin, refs *pinRefs) 
 	}, "pin")
 }
 
-func (dec *decoder) trip(n ast.Node, what string, p *Pin, refs *pinRefs) {
-	p.Trip = &Trip{ADC: -1}
+func (dec *decoder) trip(n ast.Node, what string, p *board.Pin, refs *pinRefs) {
+	p.Trip = &board.Trip{ADC: -1}
 	before, ms := len(dec.problems), 0
 	dec.mapping(n, what, fields{
 		"adc":    dec.ref(&refs.adc),
@@ -109,17 +110,17 @@ func (dec *decoder) trip(n ast.Node, what string, p *Pin, refs *pinRefs) {
 }
 
 // id reads a pin's canonical id: a number from 0 or a short word. A number in quotes is the number.
-func (dec *decoder) id(to *ID) field {
+func (dec *decoder) id(to *board.ID) field {
 	return func(n ast.Node, what string) {
 		switch v := n.(type) {
 		case *ast.IntegerNode:
 			i := -1
 			if dec.integer(&i, 0, 1<<16)(n, what); i >= 0 {
-				*to = ID(strconv.Itoa(i))
+				*to = board.ID(strconv.Itoa(i))
 			}
 		case *ast.StringNode:
-			if _, ok := ID(v.Value).Number(); ok {
-				*to = ID(v.Value)
+			if _, ok := board.ID(v.Value).Number(); ok {
+				*to = board.ID(v.Value)
 				return
 			}
 			dec.identifier((*string)(to), limits.PinIDBytes)(n, what)

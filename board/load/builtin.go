@@ -1,10 +1,12 @@
-package board
+package load
 
 import (
 	"embed"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pal-terminal/pal/board"
 )
 
 // profiles holds the built-in boards: NAME.yaml, with the board.py of each as NAME.py.
@@ -29,7 +31,7 @@ func Names() []string {
 }
 
 // Builtin returns a new description of a built-in board.
-func Builtin(name string) (*Description, error) {
+func Builtin(name string) (*board.Description, error) {
 	if !slices.Contains(Names(), name) {
 		return nil, fmt.Errorf("no built-in board %q (there are: %s)", name, strings.Join(Names(), ", "))
 	}

@@ -1,4 +1,4 @@
-package board
+package load
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 )
@@ -48,16 +49,16 @@ devices:
 `
 
 func TestParseReadsEverything(t *testing.T) {
-	d, err := Parse("small.yaml", []byte(small), nil)
+	d, err := Bytes("small.yaml", []byte(small), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	above := 80.0
-	want := Pin{
-		ID: "A5", Name: "PUMP", Owner: OwnerAgent, Can: CapOut, Safe: 1, MaxOn: 30 * time.Second, MinOff: time.Second,
-		MaxRate: Rate{10, time.Second}, Interlock: []int{3, 7}, Requires: &Requirement{Pin: 2, Level: 0},
-		Trip:          &Trip{ADC: 1, Above: &above, For: 50 * time.Millisecond},
-		LeaseRequired: true, OnDisconnectSafe: true, Danger: DangerHigh, At: Pos{9, 5},
+	want := board.Pin{
+		ID: "A5", Name: "PUMP", Owner: board.OwnerAgent, Can: board.CapOut, Safe: 1, MaxOn: 30 * time.Second, MinOff: time.Second,
+		MaxRate: board.Rate{N: 10, Per: time.Second}, Interlock: []int{3, 7}, Requires: &board.Requirement{Pin: 2, Level: 0},
+		Trip:          &board.Trip{ADC: 1, Above: &above, For: 50 * time.Millisecond},
+		LeaseRequired: true, OnDisconnectSafe: true, Danger: board.DangerHigh, At: board.Pos{Line: 9, Col: 5},
 	}
 	if diff := cmp.Diff(want, d.Pins[6]); diff != "" {
 		t.Errorf("PUMP (-want +got):\n%s", diff)
@@ -80,7 +81,7 @@ func TestParseReadsEverything(t *testing.T) {
 	if got := d.Devices[1]; got.Bus != "i2c0" || got.Addr != 0x38 || got.Pin != -1 {
 		t.Errorf("device on a bus: got %+v", got)
 	}
-	if d.MaxExec != limits.MaxExecDefault || d.Driver.Kind != "sim" || d.Mode != ModeOpen || len(d.Hash) != 64 {
+	if d.MaxExec != limits.MaxExecDefault || d.Driver.Kind != "sim" || d.Mode != board.ModeOpen || len(d.Hash) != 64 {
 		t.Errorf("defaults: got max_exec %s driver %q mode %s hash %q", d.MaxExec, d.Driver.Kind, d.Mode, d.Hash)
 	}
 }
@@ -162,7 +163,7 @@ func TestParseProblems(t *testing.T) {
 			if src == small {
 				t.Fatalf("the board does not hold %q", tt.old)
 			}
-			d, err := Parse("b.yaml", []byte(src), nil)
+			d, err := Bytes("b.yaml", []byte(src), nil)
 			if d != nil || err == nil {
 				t.Fatalf("got a description, want an error with %q", tt.want)
 			}
@@ -175,16 +176,16 @@ func TestParseProblems(t *testing.T) {
 
 func TestParseReportsAllProblemsInOrder(t *testing.T) {
 	src := "board: x y\nmode: free\npins:\n  - {id: 1, owner: agent, can: [out]}\n  - {id: 1, owner: nobody, can: [in]}\nextra: 1\n"
-	_, err := Parse("b.yaml", []byte(src), nil)
-	problems, ok := errors.AsType[Problems](err)
+	_, err := Bytes("b.yaml", []byte(src), nil)
+	problems, ok := errors.AsType[board.Problems](err)
 	if !ok {
 		t.Fatalf("got %v (%T) want Problems", err, err)
 	}
-	var got []Pos
+	var got []board.Pos
 	for _, p := range problems {
 		got = append(got, p.Pos)
 	}
-	want := []Pos{{1, 8}, {2, 7}, {4, 5}, {5, 5}, {5, 20}, {6, 1}}
+	want := []board.Pos{{Line: 1, Col: 8}, {Line: 2, Col: 7}, {Line: 4, Col: 5}, {Line: 5, Col: 5}, {Line: 5, Col: 20}, {Line: 6, Col: 1}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("places (-want +got):\n%s\n%v", diff, err)
 	}
@@ -196,11 +197,11 @@ func TestParseBounds(t *testing.T) {
 	for i := range limits.BoardPins + 1 {
 		fmt.Fprintf(&b, "  - {id: %d, owner: system}\n", i)
 	}
-	if _, err := Parse("b.yaml", []byte(b.String()), nil); err == nil || !strings.Contains(err.Error(), "at most 1024 pins") {
+	if _, err := Bytes("b.yaml", []byte(b.String()), nil); err == nil || !strings.Contains(err.Error(), "at most 1024 pins") {
 		t.Errorf("one pin too many: got %v", err)
 	}
 	huge := []byte("board: big\n#" + strings.Repeat("x", limits.BoardFileBytes))
-	if _, err := Parse("b.yaml", huge, nil); err == nil || !strings.Contains(err.Error(), "at most 262144 bytes") {
+	if _, err := Bytes("b.yaml", huge, nil); err == nil || !strings.Contains(err.Error(), "at most 262144 bytes") {
 		t.Errorf("one byte too many: got %v", err)
 	}
 }
@@ -214,11 +215,11 @@ func TestLoadReadsBoardPyBesideTheFile(t *testing.T) {
 		}
 	}
 	write("my.yaml", "board: my\nboard_py: my.py\npins: []\n")
-	if _, err := Load(filepath.Join(dir, "my.yaml")); err == nil || !strings.Contains(err.Error(), "my.yaml:2:11: board_py: ") {
+	if _, err := File(filepath.Join(dir, "my.yaml")); err == nil || !strings.Contains(err.Error(), "my.yaml:2:11: board_py: ") {
 		t.Errorf("missing board_py: got %v", err)
 	}
 	write("my.py", "X = 1\n")
-	d, err := Load(filepath.Join(dir, "my.yaml"))
+	d, err := File(filepath.Join(dir, "my.yaml"))
 	if err != nil || string(d.BoardPy) != "X = 1\n" || d.BoardPyName != "my.py" {
 		t.Errorf("got %+v, %v", d, err)
 	}
@@ -228,24 +229,24 @@ func TestLoadReadsBoardPyBesideTheFile(t *testing.T) {
 		"has a NUL byte":            "a\x00b",
 	} {
 		write("my.py", text)
-		if _, err := Load(filepath.Join(dir, "my.yaml")); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := File(filepath.Join(dir, "my.yaml")); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %v want %q", err, name)
 		}
 	}
-	if _, err := Load(filepath.Join(dir, "none.yaml")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := File(filepath.Join(dir, "none.yaml")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing file: got %v", err)
 	}
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "evil.py")); err != nil {
 		t.Fatal(err)
 	}
 	write("evil.yaml", "board: my\nboard_py: evil.py\npins: []\n")
-	if _, err := Load(filepath.Join(dir, "evil.yaml")); err == nil {
+	if _, err := File(filepath.Join(dir, "evil.yaml")); err == nil {
 		t.Error("a board_py that leads out of the folder was read")
 	}
 }
 
 func TestLookupIsExact(t *testing.T) {
-	d, err := Parse("small.yaml", []byte(small), nil)
+	d, err := Bytes("small.yaml", []byte(small), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,9 +281,9 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(bench)
 	f.Fuzz(func(t *testing.T, src []byte) {
-		d, err := Parse("f.yaml", src, []byte("X = 1\n"))
+		d, err := Bytes("f.yaml", src, []byte("X = 1\n"))
 		if err != nil {
-			problems, ok := errors.AsType[Problems](err)
+			problems, ok := errors.AsType[board.Problems](err)
 			if !ok || len(problems) == 0 || d != nil {
 				t.Fatalf("got %v (%T) with %v, want Problems alone", err, err, d)
 			}
@@ -300,8 +301,8 @@ func FuzzParse(f *testing.F) {
 					t.Fatalf("alias %q of pin %d means %d", a, i, j)
 				}
 			}
-			if p.Output() != (p.Safe >= 0) || p.Owner == OwnerSystem && p.Can != 0 || p.Strapping && p.Output() ||
-				p.Can == CapOpenDrain && p.Safe != 1 || p.Against(p.Pull) {
+			if p.Output() != (p.Safe >= 0) || p.Owner == board.OwnerSystem && p.Can != 0 || p.Strapping && p.Output() ||
+				p.Can == board.CapOpenDrain && p.Safe != 1 || p.Against(p.Pull) {
 				t.Fatalf("accepted a pin that breaks the rules: %+v", p)
 			}
 			for _, j := range p.Interlock {

@@ -1,4 +1,4 @@
-package board
+package load
 
 import (
 	"bytes"
@@ -7,9 +7,9 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/limits"
 )
 
@@ -31,35 +31,20 @@ func (dec *decoder) validate() {
 	}
 }
 
-// names fills the alias table. No two pins may share an alias, nor names that differ only in the case of letters, which
-// people and models mix up.
+// names reports pins whose names clash.
 func (dec *decoder) names() {
-	d := dec.d
-	d.aliases = make(map[string]int, 3*len(d.Pins))
-	folded := map[string]int{}
-	for i := range d.Pins {
-		p := &d.Pins[i]
-		if p.ID == "" {
-			continue // already a problem
+	for _, c := range dec.d.Index() {
+		why := "%q already means the pin on line %d"
+		if c.Alike {
+			why = "%q is too much like a name of the pin on line %d"
 		}
-		for _, alias := range p.Aliases() {
-			if j, ok := d.aliases[alias]; ok && j != i {
-				dec.addf(p.At, "%q already means the pin on line %d", alias, d.Pins[j].At.Line)
-				break
-			}
-			d.aliases[alias] = i
-			if j, ok := folded[strings.ToLower(alias)]; ok && j != i {
-				dec.addf(p.At, "%q is too much like a name of the pin on line %d", alias, d.Pins[j].At.Line)
-				break
-			}
-			folded[strings.ToLower(alias)] = i
-		}
+		dec.addf(dec.d.Pins[c.Pin].At, why, c.Name, dec.d.Pins[c.With].At.Line)
 	}
 }
 
 // checkPin checks what a pin says about itself.
-func (dec *decoder) checkPin(p *Pin, refs *pinRefs) {
-	if p.Owner == OwnerSystem {
+func (dec *decoder) checkPin(p *board.Pin, refs *pinRefs) {
+	if p.Owner == board.OwnerSystem {
 		for _, key := range sortedKeys(refs.keys) {
 			dec.addf(refs.keys[key], "%s: a system pin is never used, so it has no %q", p.Label(), key)
 		}
@@ -73,11 +58,11 @@ func (dec *decoder) checkPin(p *Pin, refs *pinRefs) {
 	switch {
 	case out && p.Strapping:
 		dec.addf(p.At, "%s: the chip reads this pin at reset (strapping), so it cannot be an output", p.Label())
-	case out && p.Safe < 0 && refs.keys["safe"] == Pos{}:
+	case out && p.Safe < 0 && refs.keys["safe"] == board.Pos{}:
 		dec.addf(p.At, "%s: an output needs a safe level (safe: low or safe: high)", p.Label())
 	case p.Against(p.Pull):
 		dec.addf(refs.keys["pull"], "%s: this bias pulls the output away from its safe level", p.Label())
-	case p.Safe == 0 && p.letGo():
+	case p.Safe == 0 && p.LetGo():
 		dec.addf(refs.keys["safe"], "%s: a shared or open drain line is inert when it is let go (safe: high); low would hold it down",
 			p.Label())
 	}
@@ -90,8 +75,8 @@ func (dec *decoder) checkPin(p *Pin, refs *pinRefs) {
 	}
 	only(out, "outputs", "safe", "max_on", "min_off", "max_rate", "interlock", "requires", "trip", "lease_required",
 		"on_disconnect", "danger")
-	only(p.Can.Has(CapADC), "analogue inputs", "scale", "unit")
-	only(p.Can.Any(CapIn|CapOpenDrain|CapCount|CapEncoder), "inputs and open drain outputs", "pull")
+	only(p.Can.Has(board.CapADC), "analogue inputs", "scale", "unit")
+	only(p.Can.Any(board.CapIn|board.CapOpenDrain|board.CapCount|board.CapEncoder), "inputs and open drain outputs", "pull")
 }
 
 // find returns the index of the pin a reference means, or -1 after reporting why there is none.
@@ -127,20 +112,20 @@ func (dec *decoder) resolveRules(i int) {
 	if p.Requires != nil {
 		if j := dec.find(refs.requires, p.Label(), "requires"); j >= 0 {
 			p.Requires.Pin = j
-			dec.checkWatched(refs.requires, p, "requires", &dec.d.Pins[j], CapIn)
+			dec.checkWatched(refs.requires, p, "requires", &dec.d.Pins[j], board.CapIn)
 		}
 	}
 	if p.Trip != nil {
 		if j := dec.find(refs.adc, p.Label(), "trip"); j >= 0 {
 			p.Trip.ADC = j
-			dec.checkWatched(refs.adc, p, "trip", &dec.d.Pins[j], CapADC)
+			dec.checkWatched(refs.adc, p, "trip", &dec.d.Pins[j], board.CapADC)
 		}
 	}
 }
 
 // checkWatched checks the input that a rule of p watches. It may not be an output as well: a program could then drive the
 // very level that is to hold it back.
-func (dec *decoder) checkWatched(r ref, p *Pin, rule string, input *Pin, need Caps) {
+func (dec *decoder) checkWatched(r ref, p *board.Pin, rule string, input *board.Pin, need board.Caps) {
 	switch {
 	case !input.Can.Has(need):
 		dec.addf(r.at, "%s: %s needs a pin that can [%s], which %s cannot", p.Label(), rule, need, input.Label())
@@ -158,9 +143,9 @@ func insert(list []int, v int) []int {
 }
 
 // checkBus resolves a bus's lines. used remembers the bus of each pin.
-func (dec *decoder) checkBus(b *Bus, refs map[string]*ref, used map[int]string) {
+func (dec *decoder) checkBus(b *board.Bus, refs map[string]*ref, used map[int]string) {
 	roles := busRoles[b.Kind]
-	need := map[string]Caps{"i2c": CapI2C, "spi": CapSPI, "uart": CapUART}[b.Kind]
+	need := map[string]board.Caps{"i2c": board.CapI2C, "spi": board.CapSPI, "uart": board.CapUART}[b.Kind]
 	for _, other := range dec.d.Buses {
 		if other.Name() == b.Name() && other.At != b.At {
 			dec.addf(b.At, "%s stands twice", b.Name())
@@ -189,24 +174,24 @@ func (dec *decoder) checkBus(b *Bus, refs map[string]*ref, used map[int]string) 
 		}
 		used[i] = b.Name()
 		switch {
-		case (p.Owner == OwnerSystem) != (b.Owner == OwnerSystem):
+		case (p.Owner == board.OwnerSystem) != (b.Owner == board.OwnerSystem):
 			dec.addf(r.at, "%s is owned by %s but its line %s by %s", b.Name(), b.Owner, p.Label(), p.Owner)
-		case p.Owner != OwnerSystem && role != "cs" && !p.Can.Has(need):
+		case p.Owner != board.OwnerSystem && role != "cs" && !p.Can.Has(need):
 			dec.addf(r.at, "%s: %s cannot be a line of it (can: [%s] is missing)", b.Name(), p.Label(), b.Kind)
 		}
 	}
 }
 
-func (dec *decoder) checkDevice(dev *Device, refs deviceRefs) {
+func (dec *decoder) checkDevice(dev *board.Device, refs deviceRefs) {
 	if dec.d.Driver.Kind != "sim" {
 		dec.addf(dev.At, "devices are for the simulated board (drivers: {kind: sim})")
 	}
-	pin, pins, bus := refs.pin.at != Pos{}, len(refs.pins) > 0, refs.bus.at != Pos{}
+	pin, pins, bus := refs.pin.at != board.Pos{}, len(refs.pins) > 0, refs.bus.at != board.Pos{}
 	if pin == (pins || bus) {
 		dec.addf(dev.At, "device %s hangs on a pin (pin: …), or on several (pins: …), a bus (bus: …) or both", dev.Type)
 		return
 	}
-	if refs.bus.name != "" && !slices.ContainsFunc(dec.d.Buses, func(b Bus) bool { return b.Name() == refs.bus.name }) {
+	if refs.bus.name != "" && !slices.ContainsFunc(dec.d.Buses, func(b board.Bus) bool { return b.Name() == refs.bus.name }) {
 		dec.addf(refs.bus.at, "device %s hangs on %q, which is no bus of this board", dev.Type, refs.bus.name)
 	}
 	dev.Pin = dec.findWired(refs.pin, dev)
@@ -222,9 +207,9 @@ func (dec *decoder) checkDevice(dev *Device, refs deviceRefs) {
 }
 
 // findWired returns the index of a pin that a device hangs on, or -1.
-func (dec *decoder) findWired(r ref, dev *Device) int {
+func (dec *decoder) findWired(r ref, dev *board.Device) int {
 	i := dec.find(r, "device "+dev.Type, "pin")
-	if i >= 0 && dec.d.Pins[i].Owner == OwnerSystem {
+	if i >= 0 && dec.d.Pins[i].Owner == board.OwnerSystem {
 		dec.addf(r.at, "device %s hangs on %s, a system pin", dev.Type, dec.d.Pins[i].Label())
 	}
 	return i

@@ -1,4 +1,15 @@
-package board
+// Package load reads board files.
+//
+// # Model
+//
+// [File], [Bytes] and [Builtin] return a [board.Description] made from one YAML file. It is checked as a whole: every
+// problem is reported at once, each with file, line and column, and a description with a problem is never returned.
+//
+// # What it refuses
+//
+// Unknown keys, a pin described twice, an actuator on a strapping pin, an output without a safe level, rules that name
+// pins that do not exist or cannot do the job, names that look like another pin, YAML anchors, aliases and tags.
+package load
 
 import (
 	"bytes"
@@ -9,18 +20,28 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/limits"
 )
 
-var rateUnits = map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour}
+// Words of the board file, in the order of the constants (of package hw for pullWords).
+var (
+	ownerWords  = []string{board.OwnerSystem.String(), board.OwnerAgent.String(), board.OwnerGuard.String()}
+	dangerWords = []string{board.DangerLow.String(), board.DangerMedium.String(), board.DangerHigh.String()}
+	modeWords   = []string{board.ModeOpen.String(), board.ModeEngineering.String()}
+	capWords    = (^board.Caps(0)).Words()
+	levelWords  = []string{"low", "high"}
+	pullWords   = []string{"none", "up", "down"}
+)
 
-// Load reads the board file at path, and beside it the file that its board_py names. The error is a [Problems] when the
+var rateUnits = board.RateUnits()
+
+// File reads the board file at path, and beside it the file that its board_py names. The error is a [board.Problems] when the
 // description is at fault.
-func Load(path string) (*Description, error) {
+func File(path string) (*board.Description, error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("open board folder: %w", err)
@@ -36,9 +57,9 @@ func Load(path string) (*Description, error) {
 	})
 }
 
-// Parse reads a board description from src, which errors call name. boardPy is the source of the file that board_py names,
-// nil when it is not at hand, which is a problem if the description names one. The error is a [Problems].
-func Parse(name string, src, boardPy []byte) (*Description, error) {
+// Bytes reads a board description from src, which errors call name. boardPy is the source of the file that board_py names,
+// nil when it is not at hand, which is a problem if the description names one. The error is a [board.Problems].
+func Bytes(name string, src, boardPy []byte) (*board.Description, error) {
 	return parse(name, src, func(py string) ([]byte, error) {
 		if boardPy == nil {
 			return nil, fmt.Errorf("%s is not at hand", py)
@@ -47,10 +68,10 @@ func Parse(name string, src, boardPy []byte) (*Description, error) {
 	})
 }
 
-func parse(file string, src []byte, open func(name string) ([]byte, error)) (*Description, error) {
-	dec := &decoder{reader: reader{file: file}, d: &Description{File: file, MaxExec: limits.MaxExecDefault}}
+func parse(file string, src []byte, open func(name string) ([]byte, error)) (*board.Description, error) {
+	dec := &decoder{reader: reader{file: file}, d: &board.Description{File: file, MaxExec: limits.MaxExecDefault}}
 	if len(src) > limits.BoardFileBytes {
-		dec.addf(Pos{1, 1}, "a board file has at most %d bytes", limits.BoardFileBytes)
+		dec.addf(board.Pos{Line: 1, Col: 1}, "a board file has at most %d bytes", limits.BoardFileBytes)
 		return nil, dec.err()
 	}
 	if body := dec.document(src); body != nil {
@@ -65,10 +86,10 @@ func parse(file string, src []byte, open func(name string) ([]byte, error)) (*De
 	return dec.d, nil
 }
 
-// decoder fills a Description. References between pins are kept as written until every pin is known.
+// decoder fills a description. References between pins are kept as written until every pin is known.
 type decoder struct {
 	reader
-	d    *Description
+	d    *board.Description
 	refs []pinRefs // by pin index
 	devs []deviceRefs
 	bus  []map[string]*ref
@@ -77,14 +98,14 @@ type decoder struct {
 // ref is a pin (or bus) named somewhere in the file.
 type ref struct {
 	name string
-	at   Pos
+	at   board.Pos
 }
 
 type pinRefs struct {
 	interlock []ref
 	requires  ref
 	adc       ref
-	keys      map[string]Pos // rule keys that stand on the pin, to complain about
+	keys      map[string]board.Pos // rule keys that stand on the pin, to complain about
 }
 
 type deviceRefs struct {
@@ -94,7 +115,7 @@ type deviceRefs struct {
 
 func (dec *decoder) board(n ast.Node, open func(string) ([]byte, error)) {
 	d := dec.d
-	d.Driver = DriverSpec{Kind: "sim"}
+	d.Driver = board.DriverSpec{Kind: "sim"}
 	dec.mapping(n, "board file", fields{
 		"board":    dec.name(&d.Name, limits.NameBytes, plainName, "letters, digits, '_', '-' and '.'"),
 		"mode":     word(&dec.reader, &d.Mode, modeWords),
@@ -131,7 +152,7 @@ func (dec *decoder) boardPy(n ast.Node, what string, open func(string) ([]byte, 
 
 func (dec *decoder) driver(n ast.Node, what string) {
 	kinds := []string{"sim", "linux", "serial"}
-	kind, timing, seed, spec := 0, -1, -1, DriverSpec{At: posOf(n)}
+	kind, timing, seed, spec := 0, -1, -1, board.DriverSpec{At: posOf(n)}
 	dec.mapping(n, what, fields{
 		"kind":   word(&dec.reader, &kind, kinds),
 		"chip":   dec.text(&spec.Chip, limits.NameBytes),
@@ -154,7 +175,7 @@ func (dec *decoder) driver(n ast.Node, what string) {
 }
 
 func (dec *decoder) oneBus(n ast.Node, _ string) {
-	b := Bus{Owner: OwnerAgent, Pins: map[string]int{}, At: posOf(n)}
+	b := board.Bus{Owner: board.OwnerAgent, Pins: map[string]int{}, At: posOf(n)}
 	refs := map[string]*ref{}
 	known := fields{"owner": word(&dec.reader, &b.Owner, ownerWords)}
 	for kind, roles := range busRoles {
@@ -189,7 +210,7 @@ var busRoles = map[string]map[string]bool{
 }
 
 func (dec *decoder) device(n ast.Node, _ string) {
-	dev := Device{Pin: -1, Addr: -1, At: posOf(n)}
+	dev := board.Device{Pin: -1, Addr: -1, At: posOf(n)}
 	refs := deviceRefs{pins: map[string]*ref{}}
 	known := fields{
 		"type": dec.text(&dev.Type, limits.SimNameBytes),
@@ -223,7 +244,7 @@ func (dec *decoder) device(n ast.Node, _ string) {
 }
 
 // setting reads a scalar of a device as it was written.
-func (dec *decoder) setting(dev *Device, n ast.Node, what string) {
+func (dec *decoder) setting(dev *board.Device, n ast.Node, what string) {
 	_, scalar := n.(ast.ScalarNode)
 	if _, null := n.(*ast.NullNode); !scalar || null || len(n.GetToken().Value) > limits.SimNameBytes {
 		dec.addf(posOf(n), "%s must be a word or a number of at most %d bytes, not %s", what, limits.SimNameBytes, kindOf(n))
@@ -251,13 +272,13 @@ func (dec *decoder) ref(to *ref) field {
 }
 
 // rate reads "10/s", "6/min" or "100/h".
-func (dec *decoder) rate(to *Rate) field {
+func (dec *decoder) rate(to *board.Rate) field {
 	return func(n ast.Node, _ string) {
 		if s, ok := n.(*ast.StringNode); ok {
 			count, unit, _ := strings.Cut(s.Value, "/")
 			v, err := strconv.Atoi(count)
 			if per, ok := rateUnits[unit]; ok && err == nil && v >= 1 && v <= limits.RateChanges && strconv.Itoa(v) == count {
-				*to = Rate{N: v, Per: per}
+				*to = board.Rate{N: v, Per: per}
 				return
 			}
 		}

@@ -1,4 +1,4 @@
-package board
+package load
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/board/boardpy"
 )
 
@@ -30,7 +31,7 @@ func TestBenchSimPinMap(t *testing.T) {
 	got := map[string]string{}
 	var system []string
 	for i := range d.Pins {
-		if p := &d.Pins[i]; p.Owner == OwnerSystem {
+		if p := &d.Pins[i]; p.Owner == board.OwnerSystem {
 			system = append(system, string(p.ID))
 		} else {
 			got[string(p.ID)] = p.Name
@@ -42,13 +43,13 @@ func TestBenchSimPinMap(t *testing.T) {
 	if got, want := strings.Join(system, " "), "0 19 20 26 27 28 29 30 31 32"; got != want {
 		t.Errorf("system pins: got %s want %s", got, want)
 	}
-	if d.MaxExec != 10*time.Minute || d.Mode != ModeOpen {
+	if d.MaxExec != 10*time.Minute || d.Mode != board.ModeOpen {
 		t.Errorf("got max_exec %s mode %s", d.MaxExec, d.Mode)
 	}
 	power, _ := d.Lookup("RELAY_POWER")
 	relay1, _ := d.Lookup("RELAY_1")
 	relay2, _ := d.Lookup("14")
-	if d.Pins[power].Danger != DangerHigh || !slices.Contains(d.Pins[relay1].Interlock, relay2) {
+	if d.Pins[power].Danger != board.DangerHigh || !slices.Contains(d.Pins[relay1].Interlock, relay2) {
 		t.Errorf("rules: got %+v and %+v", d.Pins[power], d.Pins[relay1])
 	}
 	temp, _ := d.Lookup("TEMP_ADC")
@@ -89,8 +90,8 @@ func TestBuiltinUnknown(t *testing.T) {
 }
 
 func TestExamplesLoad(t *testing.T) {
-	for _, file := range []string{"../examples/greenhouse.yaml"} {
-		d, err := Load(file)
+	for _, file := range []string{"../../examples/greenhouse.yaml"} {
+		d, err := File(file)
 		if err != nil {
 			t.Error(err)
 			continue
