@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -26,14 +27,18 @@ func (u *ResourceUse) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		if err := name.UnmarshalJSONFrom(dec); err != nil {
 			return err
 		}
-		u.Resource, u.Verb, _ = strings.Cut(string(name), ":")
+		resource, verb, ok := strings.Cut(string(name), ":")
+		if ok && verb == "" {
+			return &valueError{"must say drive or read after a colon"}
+		}
+		u.Resource, u.Verb = resource, verb
 		return nil
 	case '{':
 		var w struct {
 			Resource PinName `json:"resource"`
 			Verb     string  `json:"verb"`
 		}
-		if err := json.UnmarshalDecode(dec, &w, strict); err != nil {
+		if err := json.UnmarshalDecode(dec, &w); err != nil {
 			return err
 		}
 		u.Resource, u.Verb = string(w.Resource), w.Verb
@@ -97,7 +102,7 @@ func (b *Brief) check() *Error {
 		checkUses(b.Resources),
 		oneOf("misfire", b.Misfire, "skip", "once", "all"),
 		oneOf("on_hub_loss", b.OnHubLoss, "continue", "hold"),
-		milliseconds("max_runs", b.MaxRuns),
+		between("max_runs", b.MaxRuns, 1, math.MaxInt64),
 		between("jitter_ms", b.JitterMS, 0, longest),
 	)
 }
@@ -110,12 +115,15 @@ func (r *Register) check(present fields) *Error {
 }
 
 func (t *TaskRef) check(present fields) *Error {
-	return first(word(present, "task_id", t.TaskID, limits.NameBytes), milliseconds("limit", t.Limit))
+	return first(word(present, "task_id", t.TaskID, limits.NameBytes), between("limit", t.Limit, 1, math.MaxInt64))
 }
 
-func (l *Lease) check(fields) *Error {
+func (l *Lease) check(present fields) *Error {
 	if l.LeaseID != "" && (len(l.Resources) > 0 || l.Keep) {
 		return &Error{Code: CodeBadRequest, Message: "lease_id renews a lease: resources and keep belong to a new one"}
+	}
+	if l.LeaseID == "" && len(l.Resources) == 0 && (present.has("resources") || l.Verb != "" || l.TTLMS != nil || l.Keep) {
+		return &Error{Code: CodeBadRequest, Message: "a lease needs resources, a renewal lease_id; a list has no fields"}
 	}
 	return first(
 		name("lease_id", l.LeaseID, limits.NameBytes), checkUses(l.Resources), oneOf("verb", l.Verb, VerbDrive, VerbRead), milliseconds("ttl_ms", l.TTLMS),
@@ -136,7 +144,7 @@ func (a *Approval) check(present fields) *Error {
 
 func (a *Audit) check(present fields) *Error {
 	err := first(
-		op(present, a.Op, "tail", "show", "verify", "export"), name("trace", a.Trace, limits.NameBytes), milliseconds("limit", a.Limit),
+		op(present, a.Op, "tail", "show", "verify", "export"), name("trace", a.Trace, limits.NameBytes), between("limit", a.Limit, 1, math.MaxInt64),
 		name("head", a.Head, limits.ReasonBytes),
 	)
 	if err == nil && a.Op == "show" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -141,10 +142,11 @@ func requestError(err error) *Error {
 	if !ok {
 		return &Error{Code: CodeBadJSON, Message: syntaxError(err).Error()}
 	}
-	field := sem.JSONPointer.LastToken()
-	if parent := sem.JSONPointer.Parent(); parent != "" {
-		field = parent.LastToken() // an item of a list: name the list
+	at := sem.JSONPointer
+	for at.Parent() != "" && strings.Trim(at.LastToken(), "0123456789") == "" {
+		at = at.Parent() // an item of a list: name the list
 	}
+	field := at.LastToken()
 	if errors.Is(sem.Err, json.ErrUnknownName) {
 		return &Error{Code: CodeBadRequest, Message: "unknown field " + quote(field)}
 	}
