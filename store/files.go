@@ -77,7 +77,7 @@ func aside(d Disk, name string) (string, error) {
 		return "", err
 	}
 	name = strings.ReplaceAll(name, "/", ".")
-	name = strings.ToValidUTF8(name[:min(len(name), 200)], "")
+	name = strings.ToValidUTF8(name[:min(len(name), limits.FileNameBytes/2)], "")
 	for n := 1; ; n++ {
 		if free := fmt.Sprintf("%s.%d", name, n); !slices.Contains(taken, free) {
 			return quarantine + "/" + free, nil

@@ -7,7 +7,16 @@
 // [Disk.Sync] of its folder. Everything here is written so that a cut at any step leaves the old or the new, never a part, and
 // so that what was damaged all the same is told apart from what is whole: it is moved to quarantine, told, and not used.
 //
+// [Records] is a table of small values, a file each. [Latch] is the e-stop: what is not clearly clear is set, also what is damaged or
+// gone, and setting it needs no room. [Starts] counts starts that failed, and knows how the run before ended. After a failed sync nothing
+// is believed to be on disk: it is written again, and so is, at a start, what may have been left in memory by a process that died.
+//
 // store knows nothing of what its records mean.
+//
+// # What it refuses
+//
+// Names that lead out of the folder, links, pipes and devices; keys of other than a-z, 0-9 and -; values over the limit; and to call
+// something durable that the disk did not.
 package store
 
 import (

@@ -154,6 +154,58 @@ func TestRenameIsWholeAndNeedsASync(t *testing.T) {
 	}
 }
 
+func TestALostFolderLosesItsFiles(t *testing.T) {
+	d := crash.New(1)
+	must(t, d.Mkdir("x"))
+	f := open(t, d, "x/a")
+	put(t, f, "hello")
+	must(t, f.Sync())
+	must(t, d.Sync("x"))
+	for seed := range uint64(100) {
+		n := d.Restart(seed)
+		if must(t, n.Mkdir("x")); read(t, n, "x/a") == "-" {
+			return
+		}
+	}
+	t.Error("a folder that was not synced was never lost")
+}
+
+// TestSyncTakesWhatWasBefore moves a file between folders: with the move durable, what made the file cannot come after it.
+func TestSyncTakesWhatWasBefore(t *testing.T) {
+	d := crash.New(1)
+	must(t, d.Mkdir("x"))
+	must(t, d.Sync(""))
+	put(t, open(t, d, "a"), "hello")
+	must(t, d.Rename("a", "x/a"))
+	must(t, d.Sync("x"))
+	if got := outcomes(t, d, "a"); got["-"] != 2000 {
+		t.Errorf("moved, and back again: %v", got)
+	}
+}
+
+func TestWhatWasSyncedIsDone(t *testing.T) {
+	d := crash.New(1)
+	d.Unordered(true)
+	put(t, open(t, d, "a"), "hello")
+	must(t, d.Sync(""))
+	must(t, d.Remove("a"))
+	must(t, d.Sync(""))
+	if got := outcomes(t, d, "a"); got["-"] != 2000 {
+		t.Errorf("removed, and back again: %v", got)
+	}
+	put(t, open(t, d, "a"), "a")
+	put(t, open(t, d, "b"), "b")
+	for seed := range uint64(100) { // the next cut is as unordered as the first
+		n := d.Restart(2)
+		put(t, open(t, n, "c"), "c")
+		put(t, open(t, n, "d"), "d")
+		if n = n.Restart(seed); read(t, n, "c") == "-" && read(t, n, "d") != "-" {
+			return
+		}
+	}
+	t.Error("the order was kept after a restart")
+}
+
 func TestAFailedSyncLosesForGood(t *testing.T) {
 	lost := 0
 	for seed := range uint64(200) {
@@ -217,6 +269,7 @@ func TestFullAndReadOnly(t *testing.T) {
 	d := crash.New(1)
 	f := open(t, d, "a")
 	put(t, f, "old")
+	put(t, f, "n")
 	d.Full(true)
 	put(t, f, "new")
 	must(t, f.Sync())
