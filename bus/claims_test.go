@@ -194,3 +194,19 @@ func TestGoneSharer(t *testing.T) {
 		}
 	})
 }
+
+// TestSharerLeavesTransaction: who left a bus without a STOP and is gone, is gone: nobody goes on with its transaction.
+func TestSharerLeavesTransaction(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.open("i2c:0", "")
+		r.do(taskOne, openI2C(""))
+		first := write(i2c0, 1)
+		first.B = hw.I2CNoStop
+		r.do(taskOne, first)
+		r.Forget(func(c pin.Caller) bool { return c.Machine == "tasks" })
+		next := write(i2c0, 2)
+		next.B = hw.I2CNoStart
+		r.refused(taskOne, next, pin.RuleArgument) // the machine in its place has the same name
+		r.do(agent, write(i2c0, 3))
+	})
+}

@@ -66,7 +66,7 @@ type Options struct {
 	// Most is how many leases there are at once, limits.Leases when 0.
 	Most int
 	// Safe makes the outputs of claims that have just ended safe: nobody can drive or claim them until it returns. It is called
-	// without locks; it must not call the book. Nil leaves that to the caller.
+	// without locks. Nil leaves that to the caller.
 	Safe func([]Claim)
 }
 
