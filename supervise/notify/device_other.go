@@ -1,0 +1,7 @@
+//go:build !linux
+
+package notify
+
+import "errors"
+
+func openDevice(string) (dog, error) { return nil, errors.ErrUnsupported }
