@@ -173,6 +173,30 @@ func TestWhatTheChildIsGiven(t *testing.T) {
 	}
 }
 
+// TestSettle: each machine is settled once, alive and before it runs anything; what cannot be settled serves all the same.
+func TestSettle(t *testing.T) {
+	var mu sync.Mutex
+	settled := map[int]int{}
+	b := fakes(t, "", func(c *vm.Config) {
+		c.Settle = func(pid int) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if !alive(pid) {
+				t.Errorf("process %d is not there to be settled", pid)
+			}
+			settled[pid]++
+			return fmt.Errorf("no such processor")
+		}
+	})
+	m := b.Executor("agent")
+	works(t, m)
+	mu.Lock()
+	defer mu.Unlock()
+	if n := settled[m.Status().PID]; n != 1 {
+		t.Errorf("the machine was settled %d times, want once", n)
+	}
+}
+
 // Callers serialise jobs; one that does not is refused and harms nothing.
 func TestSecondJobIsRefused(t *testing.T) {
 	t.Parallel()

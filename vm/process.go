@@ -127,6 +127,18 @@ func (p *process) live() {
 	}
 }
 
+// settle lets f have the process, whose number stays its own meanwhile. What f cannot do costs time, not safety.
+func (p *process) settle(f func(pid int) error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f == nil || p.reaped {
+		return
+	}
+	if err := f(p.c.proc.Pid); err != nil {
+		p.log.Warn("machine could not be settled", "error", err)
+	}
+}
+
 // decide makes sure that the process ends and that there is a cause; err is what ended the reading.
 func (p *process) decide(err error) {
 	var bad violation

@@ -66,6 +66,8 @@ type Config struct {
 	// Notify hears what happens to the machine of the executor named label. It is called from that executor's own
 	// goroutine, one call at a time, must return soon and must not call the executor's Run, Reset or Close. May be nil.
 	Notify func(label string, n hw.Notice)
+	// Settle is given each child that is ready and has not run anything yet, to set its priority and its processors. May be nil.
+	Settle func(pid int) error
 }
 
 // args is the child's whole argument list.
@@ -229,6 +231,7 @@ func (p *Pool) start() (*process, error) {
 	defer late.Stop()
 	select {
 	case <-child.started:
+		child.settle(p.cfg.Settle)
 		return child, nil
 	case <-late.C:
 		child.kill(hw.RungNone, errStartTimeout.Error())
