@@ -327,7 +327,7 @@ func Refusal(r *protocol.Result) error {
 	if !r.Error {
 		return nil
 	}
-	e := &protocol.Error{Code: r.Code, Message: r.Message, Resource: r.Resource, Rule: r.Rule, Holder: r.Holder, Nearest: r.Nearest}
+	e := &protocol.Error{Code: r.Code, Message: r.Message, Resource: r.Resource, Rule: r.Rule, Holder: r.Holder, Nearest: r.Nearest, ApprovalID: r.ApprovalID}
 	if e.Code == "" {
 		e.Code = protocol.CodeInternal
 	}

@@ -120,6 +120,7 @@ func TestIDsOfTwoClientsDiffer(t *testing.T) {
 func TestRefusal(t *testing.T) {
 	want := &protocol.Error{
 		Code: protocol.CodeDenied, Message: "pump would run dry", Resource: "PUMP", Rule: "level", Holder: "core", Nearest: []string{"VALVE"},
+		ApprovalID: "ap_1",
 	}
 	c, _ := overPipe(t, func(f *fake, r *protocol.Request) { f.refuse(r, want) })
 	ctx := t.Context()

@@ -240,7 +240,13 @@ func FuzzRequest(f *testing.F) {
 		f.Add(msg)
 	}
 	f.Add([]byte(`{"id":"1","type":"pin_set","pin":5,"value":true,"meta":{"a":[1]}}`))
-	f.Add([]byte(`{"type":"subscribe","events":["a"],"since":0}`))
+	for _, msg := range []string{
+		`{"type":"subscribe","events":["a"],"since":0}`, `{"brief":{"name":"x","after_ms":0,"resources":["A:read",5,{"resource":6}]},"code":"y"}`,
+		`{"type":"lease","resources":["i2c0",{"resource":"LED","verb":"read"}],"ttl_ms":9,"keep":true}`, `{"type":"lease"}`,
+		`{"type":"approval","op":"approve","approval_id":"a"}`, `{"type":"audit","op":"tail","since":0,"limit":1}`, `{"type":"trigger","task_id":"1"}`,
+	} {
+		f.Add([]byte(msg))
+	}
 	f.Fuzz(func(t *testing.T, msg []byte) {
 		req, err := protocol.Decode(msg)
 		if err == nil && !isUnavailable(req) {
@@ -289,6 +295,8 @@ func FuzzDecodeAnswer(f *testing.F) {
 	}
 	for _, msg := range []string{
 		`{"version":"1","id":null,"type":"status","running":{"id":null},"machines":null,"news":[1]}`,
+		`{"type":"lease","leases":[{"resources":["A:read",5,{"resource":6,"news":1}]},null]}`, `{"type":"audit","entries":[{"a":1},null,5],"report":{}}`,
+		`{"type":"task","task":{"brief":{"interval_ms":1,"resources":null},"missed":{"a":1,"A":2},"last":{"effects":[{}]}}}`,
 		`{"version":"1","type":"event","data":5}`, `{"type":"later","a":1}`, `{"type":"welcome","limits":{"a":1,"A":2}}`,
 		`{"type":"result","value":[1e400,{"a":null}],"effects":[{"pin":"5"}],"exception":{"class":"E"}}`,
 	} {
