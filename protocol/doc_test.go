@@ -120,19 +120,30 @@ func TestDocumentedRequests(t *testing.T) {
 	}
 }
 
-// The examples in the document are messages that the codec takes.
+// The examples in the document are messages that the codec takes, and answers that it gives.
 func TestDocumentedExamples(t *testing.T) {
-	text := document(t)
-	_, block, _ := strings.Cut(text, "```\n→ ")
-	block, _, _ = strings.Cut(block, "\n```")
-	request, answer, ok := strings.Cut(block, "\n← ")
-	if !ok {
-		t.Fatal("docs/protocol.md: got no example of a request and its answer")
+	blocks := strings.Split(document(t), "```\n→ ")[1:]
+	if len(blocks) < 6 {
+		t.Fatalf("docs/protocol.md: got %d examples of a request and its answer", len(blocks))
 	}
-	if _, err := Decode([]byte(request)); err != nil {
-		t.Errorf("the request: got %v", err)
-	}
-	if err := json.Unmarshal([]byte(answer), new(Result)); err != nil {
-		t.Errorf("the answer: got %v", err)
+	for _, block := range blocks {
+		block, _, _ = strings.Cut(block, "\n```")
+		request, answer, ok := strings.Cut(block, "\n← ")
+		req, err := Decode([]byte(request))
+		if !ok || err != nil {
+			t.Errorf("%s: got %v", request, err)
+			continue
+		}
+		into := map[string]any{
+			TypeExec: new(Result), TypeRegister: new(TaskAnswer), TypeLease: new(Leases), TypeApproval: new(Approvals), TypeAudit: new(AuditAnswer),
+			TypeSafeMode: new(SafeModeAnswer),
+		}[req.Type]
+		if err := json.Unmarshal([]byte(answer), into, strict); err != nil {
+			t.Errorf("%s: got %v", answer, err)
+			continue
+		}
+		if id := into.(Answer).Head().ID; id == nil || *id != *req.ID {
+			t.Errorf("%s: got an answer to another request", answer)
+		}
 	}
 }
