@@ -177,7 +177,7 @@ func TestWhatTheChildIsGiven(t *testing.T) {
 func TestSettle(t *testing.T) {
 	var mu sync.Mutex
 	settled := map[int]int{}
-	b := fakes(t, "", func(c *vm.Config) {
+	b := fakes(t, "good", func(c *vm.Config) {
 		c.Settle = func(pid int) error {
 			mu.Lock()
 			defer mu.Unlock()
@@ -192,7 +192,7 @@ func TestSettle(t *testing.T) {
 	works(t, m)
 	mu.Lock()
 	defer mu.Unlock()
-	if n := settled[m.Status().PID]; n != 1 {
+	if n := settled[m.Status().Pid]; n != 1 {
 		t.Errorf("the machine was settled %d times, want once", n)
 	}
 }
