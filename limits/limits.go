@@ -192,6 +192,7 @@ const (
 	TaskMarkEvery      = time.Minute
 	TaskMissedCounted  = 200 // of cron, in one look
 	TaskMarkReason     = 80  // bytes
+	TaskNewestEvery    = time.Hour
 	TaskJitter         = time.Minute
 	TaskEventEvery     = time.Second
 	TaskClockStep      = time.Second

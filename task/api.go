@@ -273,6 +273,8 @@ func (t *Manager) Close(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	t.timer.Stop()
+	t.reg.Lock() // whoever is still registering goes first
+	defer t.reg.Unlock()
 	t.mu.Lock()
 	t.reserved = t.m.ids // all above are free again
 	t.m.urgent = t.m.urgent || t.m.ids > 0

@@ -2,7 +2,6 @@ package task
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -55,10 +54,7 @@ func (t *fdTimer) open(clock int) (*os.File, error) {
 		var fired [8]byte
 		for {
 			if _, err := f.Read(fired[:]); err != nil {
-				if errors.Is(err, os.ErrClosed) {
-					return
-				}
-				continue
+				return // it was stopped: a timerfd has no other end
 			}
 			if binary.NativeEndian.Uint64(fired[:]) > 0 {
 				poke(t.c)

@@ -79,9 +79,17 @@ func (m *machine) blocked(j *job) (state, reason string) {
 		return "held", HoldEstop
 	case len(j.holds) > 0:
 		return "held", strings.Join(sorted(j.holds), ", ")
-	case m.held[HoldStorage] || m.held[holdReady]:
+	case m.held[holdReady]:
 		return "held", HoldStorage
-	case m.held[HoldHub] && j.heldWithoutHub:
+	case len(m.held) == 0:
+		return "", ""
+	}
+	for _, reason := range sorted(m.held) {
+		if reason != HoldHub {
+			return "held", reason
+		}
+	}
+	if j.heldWithoutHub {
 		return "held", HoldHub
 	}
 	return "", ""

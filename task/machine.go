@@ -27,6 +27,7 @@ type machine struct {
 	base    time.Time     // wall time of boot time 0, by the newest look
 	ref     time.Time     // the same, when the clocks last stepped against each other
 	newest  time.Time     // newest wall time known
+	written time.Time     // the same, as it is on disk
 	set     bool          // the wall clock can be believed
 	trusted bool          // it was set, or stepped, since the start
 
@@ -54,6 +55,7 @@ func (m *machine) tick(now Time) {
 	if m.set {
 		m.trusted = true
 		m.newest = now.Wall
+		m.dirty = m.dirty || len(m.list) > 0 && m.newest.Sub(m.written) > limits.TaskNewestEvery
 	}
 	if stepped {
 		m.ref, m.urgent, m.dirty = m.base, true, true
@@ -283,6 +285,8 @@ func (m *machine) finish(now Time, o Outcome) {
 	case j.end != "": // cancelled meanwhile, and perhaps driven since
 		m.emit(effect{id: j.ID, safe: j.end})
 		m.emit(effect{id: j.ID, release: true})
+	case j.holds[holdOwner]: // the same
+		m.emit(effect{id: j.ID, safe: "owner"})
 	case j.once() && good, !j.once() && j.max > 0 && j.runs >= j.max:
 		m.finishTask(j, "done", "")
 	case j.once():

@@ -100,7 +100,7 @@ func (t *Manager) restore() {
 	l := t.o.load()
 	for _, key := range slices.Sorted(maps.Keys(l.bad)) {
 		t.o.Event("store_damaged", map[string]any{"record": key, "problem": l.bad[key]})
-		if t.o.Records.Put(badPrefix+key, t.o.Loaded[key]) == nil { // its bytes may be worth something to a person
+		if t.o.Records != nil && t.o.Records.Put(badPrefix+key, t.o.Loaded[key]) == nil { // its bytes may be worth something to a person
 			_ = t.o.Records.Delete(key) // if it stays it is told again at the next start
 		}
 	}
@@ -269,18 +269,19 @@ func (t *Manager) book(j *job) error {
 func (t *Manager) keep(ctx context.Context) {
 	every := time.NewTicker(limits.TaskMarkEvery)
 	defer every.Stop()
-	var again <-chan time.Time
 	for {
 		select {
 		case <-t.write:
 		case <-every.C:
-		case <-again:
 		case <-ctx.Done():
 			return
 		}
-		again = nil
-		if t.flush() != nil {
-			again = time.After(limits.AuditRetry)
+		for t.flush() != nil { // whatever else changes meanwhile
+			select {
+			case <-time.After(limits.AuditRetry):
+			case <-ctx.Done():
+				return
+			}
 		}
 	}
 }

@@ -124,8 +124,11 @@ func (p *plan) when(b *protocol.Brief, local *time.Location, now time.Time) erro
 	if err := span(b.IntervalMS, "interval_ms", limits.TaskPeriodLeast, limits.TaskPeriodLongest, &p.every); err != nil {
 		return err
 	}
-	if err := span(b.AfterMS, "after_ms", time.Millisecond, limits.TaskPeriodLongest, &p.after); err != nil {
+	if err := span(b.AfterMS, "after_ms", 0, limits.TaskPeriodLongest, &p.after); err != nil {
 		return err
+	}
+	if b.AfterMS != nil {
+		p.after = max(p.after, time.Millisecond)
 	}
 	var err error
 	switch {

@@ -90,6 +90,7 @@ func cut(text string, most int) string {
 // marks takes stock. ids is the number of ids to have on disk.
 func (m *machine) marks(ids uint64) marks {
 	all := marks{Version: version, IDs: ids, NewestNS: m.newest.UnixNano(), Tasks: maps.Clone(m.ghosts)}
+	m.written = m.newest
 	for _, j := range m.list {
 		if j.persistent && j.end == "" {
 			all.Tasks[j.ID] = j.mark(false)

@@ -19,6 +19,7 @@ func tasks() []Bound {
 		count("TaskIDs", limits.TaskIDs, "ids", "one write serves so many registrations", "not a limit: after a crash, ids go on above those written"),
 		span("TaskMarkEvery", limits.TaskMarkEvery, "a disk lasts for years when it is written once a minute", "not a limit: due times of that long may count as missed once more after a loss of power"),
 		count("TaskMissedCounted", limits.TaskMissedCounted, "due times", "counting years of minutes would hold up the start", "of those further back not each is counted"),
+		span("TaskNewestEvery", limits.TaskNewestEvery, "a clock that starts further back is noticed", "not a limit: how old the newest time on disk may be"),
 		size("TaskMarkReason", limits.TaskMarkReason, "the state of all tasks fits one record, whatever they say", "the reason of a pause is cut when the terminal starts again"),
 		span("TaskJitter", limits.TaskJitter, "what is due each minute must not overtake itself; of an interval, less than itself", "bad_request"),
 		span("TaskEventEvery", limits.TaskEventEvery, "a task of every 10 ms must not wash all others' events out of the ring", "one event counts the runs of that time"),
