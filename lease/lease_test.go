@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/board/load"
+	"github.com/pal-terminal/pal/board/sim"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
 )
@@ -294,6 +297,88 @@ func TestConcurrentTakes(t *testing.T) {
 			t.Fatalf("got %d holders: %+v", len(winners), winners)
 		}
 		if _, err := b.Release(winners[0].ID, winners[0].Actor, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestAliases: whatever a pin is called by, it is the same pin (T6).
+func TestAliases(t *testing.T) {
+	d, err := load.Builtin("bench-sim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	drv, err := sim.New(d, sim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := pin.New(d, drv, pin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	b := New(Options{Resolve: table.Resource})
+	tried := 0
+	for i := range d.Pins {
+		p := &d.Pins[i]
+		names := []string{string(p.ID), p.Name, "GPIO" + string(p.ID)}
+		for _, first := range names {
+			for _, second := range names {
+				c, err := b.Take("ann", 1, drive(first), 0, false)
+				if p.Owner == board.OwnerSystem {
+					if rule(err) != pin.RuleSystemPin && rule(err) != pin.RuleUnknownPin {
+						t.Errorf("%q of the system: got %v", first, err)
+					}
+					continue
+				}
+				if rule(err) == pin.RuleUnknownPin { // no number, or no name
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err = b.Take("bob", 2, drive(second), 0, false); rule(err) != pin.RuleLeaseHeld && rule(err) != pin.RuleUnknownPin {
+					t.Errorf("%q is leased, %q: got %v", first, second, err)
+				} else if r := rule(b.TaskClaim("001", "bob", drive(second))); r != rule(err) {
+					t.Errorf("%q is leased, %q for a task: got %q", first, second, r)
+				}
+				if rule(err) == pin.RuleLeaseHeld {
+					tried++
+				}
+				if _, err := b.Release(c.ID, "ann", false); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if tried < 4*len(d.Pins)/2 {
+		t.Errorf("%d pairs of names were tried", tried)
+	}
+}
+
+// TestTwoTasksRace: of two tasks that claim a pin at once by different names one gets it, and only that one drives (T6).
+func TestTwoTasksRace(t *testing.T) {
+	d := description(t)
+	for seed := range uint64(200) {
+		w := newWorld(t, d, seed, true)
+		var wg sync.WaitGroup
+		drove := make(chan string, 2)
+		for i, name := range []string{"NEED", "GPIO3"} {
+			wg.Go(func() {
+				id := []string{"001", "002"}[i]
+				claimed := w.book.TaskClaim(id, "ann", drive(name)) == nil
+				if err := w.switchOn(pin.Caller{Name: "ann", Task: id, Drive: true}, 3); (err == nil) != claimed {
+					t.Errorf("task %s: claimed %v, drove: %v", id, claimed, err)
+				} else if claimed {
+					drove <- id
+				}
+			})
+		}
+		wg.Wait()
+		if len(drove) != 1 {
+			t.Fatalf("%d tasks drove", len(drove))
+		}
+		if err := w.table.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}

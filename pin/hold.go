@@ -60,7 +60,7 @@ func (t *Table) takeOne(c Caller, o Holding, h Handle) error {
 func (t *Table) take(p *pin, r *request) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, err := t.claimed(r.hold.by, p)
+	_, err := t.claimed(&r.hold.by, p)
 	switch {
 	case t.closed:
 		return closedRefusal(p)
@@ -132,7 +132,7 @@ func (t *Table) CheckUse(c Caller, lines []Handle, drive bool) error {
 		t.mu.Lock()
 		err = t.barred(p)
 		if err == nil {
-			_, err = t.claimed(c, p)
+			_, err = t.claimed(&c, p)
 		}
 		t.mu.Unlock()
 		if err != nil {
@@ -174,7 +174,7 @@ func (t *Table) Claimed(c Caller, lines []Handle) (own bool, err error) {
 		if int(h) >= len(t.pins) {
 			return false, nil
 		}
-		one, err := t.claimed(c, t.pins[h])
+		one, err := t.claimed(&c, t.pins[h])
 		if err != nil {
 			return false, err
 		}

@@ -107,7 +107,7 @@ func (t *Table) claim(p *pin, r *request) (change, error) {
 	if p.mode == hw.ModeIn && (r.verb == verbWrite || r.verb == verbToggle) {
 		return change{}, refusal(p, einval, codeConflict, RuleArgument, "%s is configured as an input: make it an output first", p.name())
 	}
-	own, err := t.claimed(r.caller, p)
+	own, err := t.claimed(&r.caller, p)
 	if err != nil && !c.onlySafe(p, r) {
 		return change{}, err
 	}
@@ -291,7 +291,7 @@ func (t *Table) toInput(p *pin, r *request) {
 			err = t.open(p)
 		}
 		if err == nil {
-			own, err = t.claimed(r.caller, p)
+			own, err = t.claimed(&r.caller, p)
 		}
 	}
 	if err == nil && against {

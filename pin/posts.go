@@ -11,7 +11,7 @@ func (t *Table) Posts(c Caller, h Handle) bool {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, err := t.claimed(c, p); err != nil {
+	if _, err := t.claimed(&c, p); err != nil {
 		return false
 	}
 	return p.level >= 0 && p.fault == "" && t.open(p) == nil

@@ -78,11 +78,11 @@ func (t *Table) open(p *pin) error {
 }
 
 // claimed refuses what somebody else has claimed, and reports whether c has claimed it itself. Callers hold mu.
-func (t *Table) claimed(c Caller, p *pin) (own bool, err error) {
+func (t *Table) claimed(c *Caller, p *pin) (own bool, err error) {
 	if t.claims == nil {
 		return false, nil
 	}
-	held, own, holder, since := t.claims.Holder(c, p.h)
+	held, own, holder, since := t.claims.Holder(*c, p.h)
 	if !held || own {
 		return own, nil
 	}
