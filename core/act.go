@@ -36,15 +36,30 @@ func (c *Core) try(k *conn, w *who, req *protocol.Request) (protocol.Answer, err
 			return protocol.Pong{Header: protocol.NewHeader(req.ID, protocol.AnswerPong)}, nil
 		case protocol.TypeDescribe:
 			return c.describe(req.ID), nil
+		case protocol.TypeList:
+			return c.taskRequest(w, req)
 		case protocol.TypePins:
 			return protocol.Pins{Header: protocol.NewHeader(req.ID, protocol.AnswerPins), Pins: c.pinStates()}, nil
 		}
 	case *protocol.StatusQuery:
 		if body.TaskID != nil {
-			return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: "tasks come with a later version"}
+			return c.taskStatus(req.ID, *body.TaskID, true)
 		}
 		return c.status(req.ID), nil
+	case *protocol.Register, *protocol.TaskRef:
+		return c.taskRequest(w, req)
+	case *protocol.Lease, *protocol.LeaseRelease:
+		return c.leaseRequest(k, w, req)
+	case *protocol.Approval:
+		return c.approvalRequest(w, req.ID, body)
+	case *protocol.Audit:
+		return c.auditRequest(req.ID, body)
+	case *protocol.SafeMode:
+		return c.safeModeRequest(w, req.ID, body)
 	case *protocol.Board:
+		if body.Op == "apply" {
+			return c.changeBoard(w, req.ID, body)
+		}
 		return c.boardAnswer(req.ID, body), nil
 	case *protocol.PinRead:
 		return c.usePin(k, w, req, body.Pin, nil)
@@ -83,6 +98,7 @@ func asProtocol(err error) error {
 	}
 	return &protocol.Error{
 		Code: protocol.Code(r.Code), Message: r.Message, Rule: r.Rule, Resource: r.Resource, Holder: r.Holder, Nearest: r.Nearest,
+		ApprovalID: r.Approval,
 	}
 }
 
@@ -91,10 +107,13 @@ func asProtocol(err error) error {
 func (c *Core) clear(w *who, reason string) error {
 	if stopped, _, _ := c.cfg.Table.Stopped(); stopped {
 		c.irqs.forget(func(*registration) bool { return true })
-		c.ask(func(q *queue) { q.interrupt(c, errReleased, func(j *job) bool { return j == q.running }) })
+		c.ask(func(q *queue) { q.interrupt(c, errReleased, func(*job) bool { return true }) })
 	}
 	if err := c.cfg.Table.Clear(); err != nil {
 		return err
+	}
+	if err := c.settle(""); err != nil {
+		return &protocol.Error{Code: protocol.CodeStorage, Message: "released, but the disk has not taken it: after a restart the e-stop will be set again: " + err.Error()}
 	}
 	c.cfg.Events.Emit("estop", estopEvent(false, w.actor.Name, reason))
 	if again, why, _ := c.cfg.Table.Stopped(); again { // the newest event must not say otherwise
@@ -113,7 +132,9 @@ func (c *Core) usePin(k *conn, w *who, req *protocol.Request, name protocol.PinN
 	case err != nil:
 	case level != nil:
 		var e pin.Effect
-		caller.Run = c.traces.Add(1)
+		source := fmt.Sprintf("pin_set %s %d", name, *level)
+		caller.Run, caller.Code = c.traces.Add(1), hashOf(source)
+		defer c.sources.add(caller.Code, source)()
 		if e, err = c.cfg.Table.Write(caller, h, int(*level)); err == nil {
 			value, r.Effects = e.To, []protocol.Effect{effectOf(e, start)}
 		}
@@ -124,7 +145,9 @@ func (c *Core) usePin(k *conn, w *who, req *protocol.Request, name protocol.PinN
 	}
 	switch {
 	case err != nil && level != nil:
-		c.refusals.Add(1)
+		if refusal, ok := errors.AsType[*pin.Refusal](err); ok {
+			c.denied(caller, refusal, c.refusals.Add(1))
+		}
 		r = protocol.Refuse(req.ID, asProtocol(err))
 		r.Guard, r.EffectsRefused, r.Meta = guardKind, 1, req.Meta
 		return r, nil

@@ -420,6 +420,7 @@ func (c *Core) place(k *conn, actor string) error {
 func (c *Core) gone(id uint64) {
 	if id != 0 && !c.slots.has(id) {
 		c.cfg.Table.Safe(causeDisconnect, func(d pin.Driven) bool { return d.OnDisconnectSafe && d.Caller.Conn == id })
+		c.unleased(c.cfg.Claims.Departed(id), "the connection ended")
 	}
 }
 
@@ -455,6 +456,10 @@ func (c *Core) revoked(name string) {
 		}
 	}
 	c.forgetActor(name)
+	c.unleased(c.cfg.Claims.ActorGone(name), "the token ended")
+	if c.manager != nil {
+		c.manager.OwnerGone(name)
+	}
 	c.post(func() {
 		if c.queue.busy {
 			c.queue.revoked = append(c.queue.revoked, name)

@@ -54,7 +54,7 @@ var everything = []struct{ scope, message string }{
 	{"read", `{"id":"x","type":"fs","op":"df"}`},
 	{"exec", `{"id":"x","type":"fs","op":"rm","path":"/none"}`},
 	{"exec", `{"id":"x","type":"fs","op":"put","path":"/f","data_b64":""}`},
-	{"later", `{"id":"x","type":"lease"}`},
+	{"later", `{"id":"x","type":"node"}`},
 }
 
 // answered sends a message and returns the code of its answer.

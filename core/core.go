@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/answers"
+	"github.com/pal-terminal/pal/approval"
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/bus"
 	"github.com/pal-terminal/pal/events"
@@ -36,9 +37,13 @@ import (
 	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/lease"
+	"github.com/pal-terminal/pal/ledger"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/store"
+	"github.com/pal-terminal/pal/task"
 	"github.com/pal-terminal/pal/toolset"
 )
 
@@ -46,6 +51,7 @@ import (
 const (
 	MachineAgent = "agent"
 	MachineBoard = "board"
+	MachineTasks = "tasks"
 )
 
 // Config is what a terminal is made of. Agent, Board, Table, Bus, Flash, Identity and Events are required.
@@ -57,6 +63,8 @@ type Config struct {
 	Bus      *bus.Gate
 	Flash    *flash.Store
 	Agent    hw.Executor
+	Tasks    hw.Executor                    // runs tasks; nil: this terminal runs none
+	TaskList task.Options                   // what only the station knows of tasks: records, clock, how many
 	BoardVM  hw.Executor                    // runs board.py in engineering mode; nil in open mode
 	Machines func() []protocol.MachineState // for status; may be nil
 	Memory   func() int64                   // resident bytes of this process, for status; may be nil
@@ -65,6 +73,23 @@ type Config struct {
 	NoAuth   identity.Actor // who a peer without credential is; the zero actor: nobody
 	Events   *events.Ring
 	Log      *slog.Logger
+
+	Ledger    *ledger.Ledger // with the answers that it has restored in Answers
+	Answers   *answers.Store
+	Latch     *store.Latch // nil: the e-stop's latch lives as long as the process
+	Claims    *lease.Book
+	Approvals *approval.Queue
+	SafeMode  SafeMode
+	Boot      map[string]any            // of the event boot: cause, and what the station found
+	BoardPy   []byte                    // another board.py than the board file's, nil for none
+	Apply     func(source []byte) error // keeps another board.py; nil: it cannot be changed
+}
+
+// SafeMode is a start without programs and tasks, after too many that failed.
+type SafeMode struct {
+	Why    string // empty: it is not on
+	Failed int    // starts
+	Leave  func() error
 }
 
 // Core is a running terminal. Its methods are safe for concurrent use.
@@ -87,13 +112,20 @@ type Core struct {
 	answers   *answers.Store
 	slots     slots // has its own lock
 	irqs      irqs  // has its own lock
-	tools     *toolset.Set
+	tools     atomic.Pointer[toolset.Set]
+	boardPy   atomic.Pointer[[]byte]
 	desk      *files.Desk
 	clerk     chan func() // changes of files, which may wait for the disk
 	watches   atomic.Int64
 
-	agent, board machine
-	functions    []byte // JSON list of the public functions of board.py's own machine; owned by the runner
+	agent, board, tasks machine
+	manager             *task.Manager // nil without a machine for tasks
+	latch               latchKeeper
+	leases              chan struct{} // wakes keepLeases
+	sources             sources
+	denials             denials
+	safe                atomic.Bool // safe mode is on
+	functions           []byte      // JSON list of the public functions of board.py's own machine; owned by the runner
 
 	refusals atomic.Uint32 // numbers given out
 	traces   atomic.Uint64
@@ -111,14 +143,16 @@ var (
 	errMainStopped = errors.New("the e-stop ended main.py")
 	errReleased    = errors.New("the e-stop was released, which nothing of before outlives: run it again")
 	errReset       = errors.New("the machine was reset by request")
+	errSlowDisk    = errors.New("the disk does not answer")
 	errStopped     = errors.New("an earlier request of this session ended in an error")
 )
 
 // New starts the admission and runner goroutines and publishes the event boot. The caller has made every output safe
 // already (pin.New does) and calls Close.
 func New(cfg Config) (*Core, error) {
-	if cfg.Board == nil || cfg.Table == nil || cfg.Bus == nil || cfg.Flash == nil || cfg.Agent == nil || cfg.Identity == nil || cfg.Events == nil {
-		return nil, errors.New("core: board, table, bus, flash, agent executor, identity and events are required")
+	if cfg.Board == nil || cfg.Table == nil || cfg.Bus == nil || cfg.Flash == nil || cfg.Agent == nil || cfg.Identity == nil || cfg.Events == nil ||
+		cfg.Ledger == nil || cfg.Answers == nil || cfg.Claims == nil || cfg.Approvals == nil {
+		return nil, errors.New("core: board, table, bus, flash, agent executor, identity, events, ledger, answers, claims and approvals are required")
 	}
 	if (cfg.Board.Mode == board.ModeEngineering) != (cfg.BoardVM != nil) {
 		return nil, errors.New("core: engineering mode, and no other, needs a machine of its own for board.py")
@@ -132,25 +166,33 @@ func New(cfg Config) (*Core, error) {
 	}
 	c := &Core{
 		cfg: cfg, log: cfg.Log, bootID: hex.EncodeToString(id[:]), booted: time.Now(),
-		answers: answers.New(), tools: toolset.New(cfg.Board.BoardPy), desk: files.New(cfg.Flash), clerk: make(chan func(), limits.FileRequests),
+		answers: cfg.Answers, desk: files.New(cfg.Flash), clerk: make(chan func(), limits.FileRequests),
 		quiet: make(chan struct{}), ended: make(chan struct{}),
 		admission: make(chan func(), limits.AdmissionQueue), work: make(chan func(), 1),
-		agent: machine{vm: cfg.Agent, label: MachineAgent}, board: machine{vm: cfg.BoardVM, label: MachineBoard},
+		agent: newMachine(cfg.Agent, MachineAgent), board: newMachine(cfg.BoardVM, MachineBoard), tasks: newMachine(cfg.Tasks, MachineTasks),
+		latch: latchKeeper{disk: cfg.Latch, wake: make(chan struct{}, 1)}, leases: make(chan struct{}, 1),
+	}
+	c.safe.Store(cfg.SafeMode.Why != "")
+	c.setBoardPy(cfg.Board.BoardPy)
+	if cfg.BoardPy != nil {
+		c.setBoardPy(cfg.BoardPy)
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.slots.conns = map[uint64]*conn{}
 	c.irqs.armed = map[armKey]*registration{}
 	c.queue.sessions.names = map[string][]session{}
 	c.publish()
+	if err := c.openTasks(); err != nil {
+		return nil, err
+	}
 	cfg.Identity.Watch(c.revoked)
 	go c.loop() // until ended
 	c.workers.Go(c.runner)
 	c.workers.Go(c.expireTokens)
 	c.workers.Go(c.keepFiles)
-	cfg.Events.Emit("boot", map[string]any{
-		"boot_id": c.bootID, "cause": "start", "product": cfg.Product, "board": cfg.Board.Name,
-		"mode": cfg.Board.Mode.String(), "pins": c.pinStates(),
-	})
+	c.workers.Go(c.keepLatch)
+	c.workers.Go(c.keepLeases)
+	c.tellBoot()
 	return c, nil
 }
 
@@ -233,6 +275,9 @@ func (c *Core) Stop(actor, reason string) error {
 	again, _, _ := c.cfg.Table.Stopped() // a client that stops for ever must not wash the first stop out of the ring
 	err := c.cfg.Table.Stop(reason)
 	c.cfg.Bus.Stop()
+	if slow := c.settle(actor); slow != nil {
+		c.log.Error("the latch of the e-stop is not on the disk yet", "err", slow)
+	}
 	c.cfg.Events.EmitAs("estop", estopEvent(true, actor, reason), !again)
 	c.tryPost(func() { c.queue.yield(c, errMainStopped) })
 	c.log.Warn("estop", "actor", actor, "reason", reason, "unsafe", err)
@@ -284,6 +329,13 @@ func (c *Core) Close(ctx context.Context) error {
 
 // end waits for what Close has told to end.
 func (c *Core) end() {
+	if c.manager != nil {
+		ctx, done := context.WithTimeout(context.Background(), limits.ShutdownTimeout)
+		defer done()
+		if err := c.manager.Close(ctx); err != nil {
+			c.log.Error("end the tasks", "err", err)
+		}
+	}
 	c.workers.Wait()
 	c.ask(func(*queue) {}) // the runner's last word has been delivered
 	c.irqs.forget(func(*registration) bool { return true })

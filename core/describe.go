@@ -1,9 +1,8 @@
 package core
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pal-terminal/pal/board/boardpy"
@@ -42,6 +41,19 @@ func (c *Core) status(id *string) protocol.Status {
 	if c.cfg.Machines != nil {
 		st.Machines = append(st.Machines, c.cfg.Machines()...)
 	}
+	if c.manager != nil {
+		st.Tasks = len(c.manager.List())
+	}
+	if c.safe.Load() {
+		st.SafeMode = c.cfg.SafeMode.Why
+	}
+	if err := c.cfg.Ledger.Ready(); err != nil {
+		st.Storage = err.Message
+	}
+	if log := c.cfg.Ledger.Log(); log != nil {
+		head := log.Head()
+		st.AuditHead = fmt.Sprintf("%d:%s", head.Size, head.Hash)
+	}
 	if c.cfg.Memory != nil {
 		st.RSSBytes = c.cfg.Memory()
 	}
@@ -51,7 +63,7 @@ func (c *Core) status(id *string) protocol.Status {
 func (c *Core) describe(id *string) protocol.Describe {
 	d := protocol.Describe{
 		Header: protocol.NewHeader(id, "describe"), Terminal: c.cfg.Terminal, Product: c.cfg.Product, Board: c.cfg.Board.Name,
-		Mode: c.cfg.Board.Mode.String(), Guard: guardKind, Pins: c.pinStates(), Functions: []protocol.FuncInfo{}, Tools: c.tools.List(), Limits: c.limits(),
+		Mode: c.cfg.Board.Mode.String(), Guard: guardKind, Pins: c.pinStates(), Functions: []protocol.FuncInfo{}, Tools: c.tools.Load().List(), Limits: c.limits(),
 		Versions: []string{protocol.Version},
 		Notes: []string{
 			"PAL is not a certified safety function; it complements hard-wired stops.",
@@ -63,21 +75,10 @@ func (c *Core) describe(id *string) protocol.Describe {
 			d.Engine = m.Engine
 		}
 	}
-	for _, f := range boardpy.Functions(c.cfg.Board.BoardPy) {
+	for _, f := range boardpy.Functions(*c.boardPy.Load()) {
 		d.Functions = append(d.Functions, protocol.FuncInfo{Name: f.Name, Signature: f.Signature, Doc: f.Doc})
 	}
 	return d
-}
-
-func (c *Core) boardAnswer(id *string, body *protocol.Board) protocol.Answer {
-	d := c.cfg.Board
-	sum := sha256.Sum256(append([]byte(d.Hash+"\x00"), d.BoardPy...))
-	a := protocol.BoardAnswer{Header: protocol.NewHeader(id, "board"), Board: d.Name, Mode: d.Mode.String(), SHA256: hex.EncodeToString(sum[:])}
-	a.Source = string(d.BoardPy)
-	if body.Op == "show" {
-		a.File = string(d.Text)
-	}
-	return a
 }
 
 func (c *Core) limits() map[string]int64 {
@@ -103,6 +104,9 @@ func (c *Core) pinState(s pin.State) protocol.PinState {
 		Pin: s.ID, Name: s.Name, Owner: s.Owner, Can: s.Can, Mode: s.Mode.String(), Danger: s.Danger, Rules: s.Rules,
 		Driver: s.LastDriver, Tripped: s.Tripped, Fault: s.Fault, Note: s.Note,
 		FreqHz: s.Freq, DutyU16: s.Duty,
+	}
+	if held, _, holder, _ := c.cfg.Claims.Holder(pin.Caller{}, s.Handle); held {
+		p.Lease = holder
 	}
 	if s.Level >= 0 {
 		p.Level = &s.Level

@@ -16,33 +16,48 @@ import (
 type rule struct {
 	scope    identity.Scope
 	look     bool // never remembered: it changes nothing, or, as stop, may well be done twice
+	quiet    bool // not in the audit log: it concerns the connection alone
+	calms    bool // it can only make things safer, so it is done also when it cannot be recorded
+	disk     bool // it waits for the disk for longer than a record takes: the clerk does it
 	reserved bool // may come on a connection beyond the limit
 }
 
 var rules = map[string]rule{
-	protocol.TypePing:        {look: true, reserved: true},
-	protocol.TypeStop:        {look: true, reserved: true},
-	protocol.TypeStatus:      {scope: identity.Read, look: true, reserved: true},
-	protocol.TypeDescribe:    {scope: identity.Read, look: true},
-	protocol.TypePins:        {scope: identity.Read, look: true},
-	protocol.TypePinRead:     {scope: identity.Read, look: true},
-	protocol.TypeBoard:       {scope: identity.Read, look: true},
-	protocol.TypeFetch:       {scope: identity.Read},
-	protocol.TypeResultQuery: {scope: identity.Read},
-	protocol.TypeSubscribe:   {scope: identity.Read},
-	protocol.TypeUnsubscribe: {scope: identity.Read},
-	protocol.TypeExec:        {scope: identity.Exec},
-	protocol.TypeTool:        {scope: identity.Exec},
-	protocol.TypeWatch:       {scope: identity.Read},
-	protocol.TypeUnwatch:     {scope: identity.Read},
-	protocol.TypeFS:          {scope: identity.Read}, // exec to change something, below
-	protocol.TypeInterrupt:   {scope: identity.Exec},
-	protocol.TypeReset:       {scope: identity.Exec},
-	protocol.TypePinSet:      {scope: identity.Actuate},
-	protocol.TypeEstopClear:  {}, // the class decides, below
-	protocol.TypeToken:       {scope: identity.Admin},
-	protocol.TypeSim:         {scope: identity.Admin},
-	protocol.TypeConn:        {scope: identity.Admin},
+	protocol.TypePing:         {look: true, reserved: true},
+	protocol.TypeStop:         {look: true, reserved: true},
+	protocol.TypeStatus:       {scope: identity.Read, look: true, reserved: true},
+	protocol.TypeDescribe:     {scope: identity.Read, look: true},
+	protocol.TypePins:         {scope: identity.Read, look: true},
+	protocol.TypePinRead:      {scope: identity.Read, look: true},
+	protocol.TypeBoard:        {scope: identity.Read, look: true},
+	protocol.TypeFetch:        {scope: identity.Read},
+	protocol.TypeResultQuery:  {scope: identity.Read},
+	protocol.TypeSubscribe:    {scope: identity.Read},
+	protocol.TypeUnsubscribe:  {scope: identity.Read},
+	protocol.TypeExec:         {scope: identity.Exec},
+	protocol.TypeTool:         {scope: identity.Exec},
+	protocol.TypeWatch:        {scope: identity.Read, quiet: true},
+	protocol.TypeUnwatch:      {scope: identity.Read, quiet: true},
+	protocol.TypeRegister:     {scope: identity.Exec, disk: true},
+	protocol.TypeCancel:       {scope: identity.Exec, disk: true, calms: true},
+	protocol.TypePause:        {scope: identity.Exec, disk: true, calms: true},
+	protocol.TypeResume:       {scope: identity.Exec, disk: true},
+	protocol.TypeTrigger:      {scope: identity.Exec, disk: true},
+	protocol.TypeTaskResult:   {scope: identity.Read, look: true},
+	protocol.TypeList:         {scope: identity.Read, look: true},
+	protocol.TypeLease:        {scope: identity.Exec},
+	protocol.TypeLeaseRelease: {scope: identity.Exec, calms: true},
+	protocol.TypeApproval:     {scope: identity.Read},
+	protocol.TypeAudit:        {scope: identity.Admin, look: true, disk: true},
+	protocol.TypeSafeMode:     {scope: identity.Read, disk: true},
+	protocol.TypeFS:           {scope: identity.Read}, // exec to change something, below
+	protocol.TypeInterrupt:    {scope: identity.Exec, quiet: true},
+	protocol.TypeReset:        {scope: identity.Exec, quiet: true},
+	protocol.TypePinSet:       {scope: identity.Actuate},
+	protocol.TypeEstopClear:   {calms: true}, // the class decides, below; nothing is driven by it
+	protocol.TypeToken:        {scope: identity.Admin, disk: true},
+	protocol.TypeSim:          {scope: identity.Admin},
+	protocol.TypeConn:         {scope: identity.Admin, calms: true},
 }
 
 // handle answers one message. It runs in the connection's read loop and waits for nothing but room.
@@ -86,15 +101,23 @@ func (c *Core) handle(k *conn, message []byte) {
 			c.fetch(k, w, req, body)
 			return
 		}
+	case *protocol.Board:
+		if body.Op == "apply" {
+			c.applyBoard(k, w, req)
+			return
+		}
 	case *protocol.Reset:
 		if body.Session == "" {
 			c.reset(k, w, req)
 			return
 		}
 	}
-	if rules[req.Type].look {
+	switch r := rules[req.Type]; {
+	case r.disk:
+		c.byClerk(k, w, req)
+	case r.look:
 		k.answer(c.act(k, w, req))
-	} else {
+	default:
 		c.once(k, w, req)
 	}
 }
@@ -176,9 +199,23 @@ func (c *Core) once(k *conn, w *who, req *protocol.Request) {
 	if !proceed {
 		return
 	}
-	a := answers.Write(c.act(k, w, req))
+	a := c.do(k, w, req)
 	c.answers.Finish(entry, a, time.Now())
 	k.sendWait(outgoing{message: a.Sent})
+}
+
+// byClerk is once, or a look, for what waits for a disk: the read loop must hear a stop meanwhile.
+func (c *Core) byClerk(k *conn, w *who, req *protocol.Request) {
+	var entry *answers.Entry
+	work := func() { k.send(outgoing{message: answers.Encode(c.act(k, w, req))}) }
+	if !rules[req.Type].look {
+		var proceed bool
+		if entry, proceed = c.remember(k, w, req); !proceed {
+			return
+		}
+		work = func() { c.deliver(k, entry, c.do(k, w, req)) }
+	}
+	c.hand(k, entry, req, work)
 }
 
 // remember starts to remember a request under its id. It reports false when the request was a repetition, which it has then

@@ -1,7 +1,10 @@
 package core
 
 import (
+	"context"
+
 	"github.com/pal-terminal/pal/answers"
+	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
 	"github.com/pal-terminal/pal/watch"
 )
@@ -23,14 +26,27 @@ func (c *Core) fs(k *conn, w *who, req *protocol.Request, body *protocol.FS) {
 	if !proceed {
 		return
 	}
+	c.hand(k, entry, req, func() {
+		work := c.cfg.Ledger.Intend(w.actor, w.client, req, c.trace(c.traces.Add(1)))
+		a := do()
+		out := answers.Write(a)
+		ctx, done := context.WithTimeoutCause(c.ctx, limits.AuditPatience, errSlowDisk)
+		defer done()
+		c.recorded(work.Done(ctx, a, !out.Keep))
+		c.deliver(k, entry, out)
+	})
+}
+
+// hand gives the clerk work, or refuses it when enough waits.
+func (c *Core) hand(k *conn, entry *answers.Entry, req *protocol.Request, work func()) {
 	select {
-	case c.clerk <- func() { c.deliver(k, entry, answers.Write(do())) }:
+	case c.clerk <- work:
 	default:
-		c.deliver(k, entry, answers.Write(protocol.Refuse(req.ID, &protocol.Error{Code: protocol.CodeBusy, Message: "enough changes of files are waiting already"})))
+		c.deliver(k, entry, answers.Write(protocol.Refuse(req.ID, &protocol.Error{Code: protocol.CodeBusy, Message: "enough that waits for the disk is waiting already"})))
 	}
 }
 
-// keepFiles is the clerk: the goroutine that changes files for clients.
+// keepFiles is the clerk: the goroutine that does for clients what waits for a disk.
 func (c *Core) keepFiles() {
 	for {
 		select {

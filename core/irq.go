@@ -56,7 +56,7 @@ func (q *irqs) forget(match func(*registration) bool) {
 // forget closes and disarms what callers have that are gone.
 func (c *Core) forget(match func(pin.Caller) bool) {
 	c.irqs.forget(func(r *registration) bool { return match(r.caller) })
-	c.tools.Drop(func(o toolset.Owner) bool { return match(pin.Caller{Name: o.Actor, Machine: MachineAgent}) })
+	c.tools.Load().Drop(func(o toolset.Owner) bool { return match(pin.Caller{Name: o.Actor, Machine: MachineAgent}) })
 	c.cfg.Bus.Forget(match)
 }
 
@@ -68,14 +68,18 @@ func (c *Core) forgetActor(name string) {
 // forgetSessions drops what code of namespaces armed and offered that are gone.
 func (c *Core) forgetSessions(keys []string) {
 	c.irqs.forget(func(r *registration) bool { return slices.Contains(keys, r.session) })
-	c.tools.Drop(func(o toolset.Owner) bool { return slices.Contains(keys, o.Key) })
+	c.tools.Load().Drop(func(o toolset.Owner) bool { return slices.Contains(keys, o.Key) })
 }
 
 // arm starts, changes or ends an interrupt for the code behind s. Only the runner comes here. The set-up of board.py, which belongs
 // to no run, arms none in either mode: its handler would have board.py's rights in a machine where others can change what it calls.
 func (c *Core) arm(s *sink, call hw.Call) error {
 	if s.caller.Machine != MachineAgent || s.caller.Run == 0 {
-		return &pin.Refusal{Errno: errnoACCES, Code: "denied", Rule: "board.no_irq", Message: "board.py cannot arm interrupts; its functions run when they are called"}
+		rule, message := "board.no_irq", "board.py cannot arm interrupts; its functions run when they are called"
+		if s.caller.Machine == MachineTasks {
+			rule, message = "task.no_irq", "a task arms no interrupts and timers: it runs when it is due, by its brief"
+		}
+		return &pin.Refusal{Errno: errnoACCES, Code: "denied", Rule: rule, Message: message}
 	}
 	r := &registration{caller: s.caller, session: s.session, generation: c.agent.vm.Generation()}
 	r.key = armKey{map[hw.Op]hw.Source{hw.OpPinIRQ: hw.SourcePin, hw.OpTimer: hw.SourceTimer, hw.OpUARTIRQ: hw.SourceUART}[call.Op], call.Pin}

@@ -21,6 +21,9 @@ var errYielded = errors.New("a client runs code: main.py gives way, as to Ctrl-C
 // RunMain runs /boot.py and then /main.py, as a board does after power-up, and returns at once. They run with the fewest rights
 // that either was written with. The first exec of a client interrupts them.
 func (c *Core) RunMain() {
+	if c.safe.Load() {
+		return
+	}
 	var list []string
 	rights := flash.Full
 	for _, path := range []string{"/boot.py", "/main.py"} {
@@ -59,7 +62,7 @@ func (c *Core) runFiles(list []string, rights flash.Rights) {
 		exec:     &protocol.Exec{Code: protocol.Text(source.Data), Detach: true, Echo: new(bool)},
 		received: time.Now(), timeout: c.cfg.Board.MaxExec, session: mainSession, run: c.traces.Add(1),
 	}
-	j.trace = fmt.Sprintf("t_%s_%d", c.bootID[:8], j.run)
+	j.trace, j.epoch, j.code = c.trace(j.run), c.cfg.Table.Epoch(), hashOf(j.exec.Code)
 	j.ctx, j.cancel = context.WithCancelCause(context.Background())
 	j.done = func(r protocol.Result) {
 		c.mainEnded(path, r)

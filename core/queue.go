@@ -28,6 +28,8 @@ type job struct {
 	forget   []string // namespaces that the machine is to drop first
 	received time.Time
 	timeout  time.Duration
+	epoch    uint64   // of the e-stop when it came
+	code     [32]byte // hash of its code
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -55,7 +57,7 @@ func (c *Core) tool(k *conn, w *who, req *protocol.Request, t *protocol.Tool) {
 	if session == "" {
 		session = mainSession
 	}
-	key, args, err := c.tools.Find(w.actor.Name, session, t.Tool, t.Args)
+	key, args, err := c.tools.Load().Find(w.actor.Name, session, t.Tool, t.Args)
 	if err != nil {
 		k.answer(protocol.Refuse(req.ID, err))
 		return
@@ -77,9 +79,9 @@ func (c *Core) exec(k *conn, w *who, req *protocol.Request, body *protocol.Exec,
 	}
 	j := &job{
 		conn: k, who: w, req: req, exec: body, call: call, entry: entry, received: time.Now(), timeout: timeout, session: body.Session,
-		run: c.traces.Add(1),
+		run: c.traces.Add(1), epoch: c.cfg.Table.Epoch(), code: hashOf(body.Code),
 	}
-	j.trace = fmt.Sprintf("t_%s_%d", c.bootID[:8], j.run)
+	j.trace = c.trace(j.run)
 	if j.session == "" {
 		j.session = mainSession
 	}
@@ -93,8 +95,11 @@ func (c *Core) exec(k *conn, w *who, req *protocol.Request, body *protocol.Exec,
 
 // checkExec checks what needs no state.
 func (c *Core) checkExec(body *protocol.Exec) (time.Duration, error) {
-	if body.DryRun || body.ApprovalID != "" {
-		return 0, &protocol.Error{Code: protocol.CodeUnavailable, Message: "dry_run and approval_id come with a later version"}
+	if c.safe.Load() {
+		return 0, c.safeModeRefusal()
+	}
+	if body.DryRun {
+		return 0, &protocol.Error{Code: protocol.CodeUnavailable, Message: "dry_run comes with a later version"}
 	}
 	longest := c.cfg.Board.MaxExec
 	timeout := min(limits.ExecTimeoutDefault, longest)

@@ -10,6 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pal-terminal/pal/answers"
+	"github.com/pal-terminal/pal/approval"
+	"github.com/pal-terminal/pal/ledger"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pal-terminal/pal/board"
@@ -69,7 +73,9 @@ func newRig(t testing.TB, o options) *rig {
 	check(t, err)
 	r.sim, err = sim.New(r.desc, sim.Options{Hook: o.hook})
 	check(t, err)
-	r.table, err = pin.New(r.desc, r.sim, pin.Options{OnEvent: r.events.Pin})
+	claims := NewClaims(func() *pin.Table { return r.table })
+	approve := func(c pin.Caller, h pin.Handle) (bool, string, *pin.Refusal) { return r.core.Approve(c, h) }
+	r.table, err = pin.New(r.desc, r.sim, pin.Options{OnEvent: r.events.Pin, Claims: claims, Approve: approve})
 	check(t, err)
 	gate := bus.New(r.desc, r.sim, r.table, bus.Options{OnEvent: r.events.Bus})
 	r.flash, err = flash.Open("")
@@ -82,7 +88,10 @@ func newRig(t testing.TB, o options) *rig {
 	cfg := Config{
 		Terminal: "rig", Product: "pal test", Board: r.desc, Table: r.table, Bus: gate, Flash: r.flash, Agent: r.agent, Sim: r.sim,
 		Identity: r.identity, Events: r.events, NoAuth: o.noAuth, Log: slog.New(slog.DiscardHandler),
+		Answers: answers.New(), Claims: claims, Approvals: approval.New(approval.Options{}),
 	}
+	cfg.Ledger = ledger.New(cfg.Answers)
+	cfg.Ledger.Start(nil, nil)
 	if r.desc.Mode == board.ModeEngineering {
 		r.boardVM = newFake()
 		cfg.BoardVM = r.boardVM

@@ -22,13 +22,16 @@ const (
 	causeLost       = "vm_lost"
 	causeDisconnect = "disconnect"
 	causeEnded      = "exec_ended"
+	causeLease      = "lease_ended"
+	causeTask       = "task_ended"
 )
 
-// machine is an executor and what was set up in it. The runner owns all but vm, and lends it to the call that it waits for.
+// machine is an executor and what was set up in it. Whoever holds turn owns all but vm.
 type machine struct {
 	vm    hw.Executor
 	label string
-	ready uint64 // the generation that has board.py
+	turn  chan struct{} // of size one
+	ready uint64        // the generation that has board.py
 
 	rights flash.Rights // of all code that ran in generation ran
 	ran    uint64
@@ -75,9 +78,9 @@ func (c *Core) runReset(r *resetJob) {
 	// Before anything is waited for: the machines run nothing now, and a new one can be long in coming.
 	c.lost(MachineAgent)
 	c.lost(MachineBoard)
-	err := c.agent.vm.Reset(c.ctx)
+	err := c.agent.reset(c.ctx)
 	if c.board.vm != nil {
-		err = errors.Join(err, c.board.vm.Reset(c.ctx))
+		err = errors.Join(err, c.board.reset(c.ctx))
 	}
 	if err == nil {
 		c.cfg.Events.Emit("core1_restarted", map[string]any{"machine": MachineAgent, "cause": "reset by " + r.actor})
@@ -98,6 +101,8 @@ func (c *Core) runExec(j *job) {
 	ctx, done := context.WithTimeoutCause(j.ctx, j.timeout, errDeadline)
 	defer done()
 	s := newSink(c, j, start)
+	s.work = c.cfg.Ledger.Intend(j.who.actor, j.who.client, j.req, j.trace)
+	defer c.sources.add(j.code, j.exec.Code)()
 	m, work := &c.agent, hw.Job{Kind: hw.JobExec, Session: j.key, Code: j.exec.Code, Single: echoes(j.exec), Eval: j.exec.Eval}
 	if j.call != nil {
 		work = *j.call
@@ -131,6 +136,9 @@ func (c *Core) runExec(j *job) {
 	}
 	a := answers.Write(r)
 	a.Keep = a.Keep || out.Started // what was done must not be done again, whatever came of it
+	slow, ready := context.WithTimeoutCause(context.WithoutCancel(ctx), limits.ConnWriteTimeout, errSlowDisk)
+	c.recorded(s.work.Done(slow, r, !a.Keep))
+	ready()
 	// Answer and end are one step of admission: nothing that follows from the end (the next exec's output, the refusal of
 	// what was queued behind an error) can overtake the answer.
 	c.post(func() {
@@ -152,10 +160,14 @@ func echoes(e *protocol.Exec) bool {
 // run runs a job on a machine after board.py was set up in it. The machine can be replaced between the two: then the job is not
 // started and both are done again.
 func (c *Core) run(ctx context.Context, m *machine, j hw.Job, s *sink) hw.Outcome {
+	if err := m.take(ctx); err != nil {
+		return hw.Outcome{Cause: err.Error()}
+	}
+	defer m.leave()
 	for {
 		var gen uint64
 		var err error
-		if m == &c.agent { // what runs in the other is called from this one
+		if m != &c.board { // what runs in that one is called from the others
 			err = c.separate(ctx, m, s.caller)
 		}
 		if err == nil {
@@ -169,6 +181,30 @@ func (c *Core) run(ctx context.Context, m *machine, j hw.Job, s *sink) hw.Outcom
 			return out
 		}
 	}
+}
+
+func newMachine(vm hw.Executor, label string) machine {
+	return machine{vm: vm, label: label, turn: make(chan struct{}, 1)}
+}
+
+// take waits for a machine's turn: the machine of board.py is called from those of execs and of tasks.
+func (m *machine) take(ctx context.Context) error {
+	select {
+	case m.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (m *machine) leave() { <-m.turn }
+
+func (m *machine) reset(ctx context.Context) error {
+	if err := m.take(ctx); err != nil {
+		return err
+	}
+	defer m.leave()
+	return m.vm.Reset(ctx)
 }
 
 // ready sets up a machine, unless that was done, and returns its generation.
@@ -187,15 +223,20 @@ func (c *Core) ready(ctx context.Context, m *machine) (generation uint64, err er
 // setUp gives a fresh machine its board module. In engineering mode board.py runs in its own machine, which alone holds the
 // grants; the agent's gets a proxy that holds none. That the machine was replaced again is no error: ready finds out.
 func (c *Core) setUp(ctx context.Context, m *machine, gen uint64) error {
-	j := hw.Job{Kind: hw.JobBoard, Code: string(c.cfg.Board.BoardPy), MaxOutput: limits.OutputDefault, Generation: gen}
-	proxy := c.board.vm != nil && m == &c.agent
+	j := hw.Job{Kind: hw.JobBoard, Code: string(*c.boardPy.Load()), MaxOutput: limits.OutputDefault, Generation: gen}
+	proxy := c.board.vm != nil && m != &c.board
 	if proxy {
-		if _, err := c.ready(ctx, &c.board); err != nil {
+		if err := c.board.take(ctx); err != nil {
 			return err
 		}
+		_, err := c.ready(ctx, &c.board)
 		j.Kind, j.Args = hw.JobProxy, c.functions
+		c.board.leave()
+		if err != nil {
+			return err
+		}
 	}
-	s := &sink{c: c, limit: j.MaxOutput, caller: pin.Caller{Name: "board.py", Drive: !proxy, Board: m == &c.board, Machine: m.label}}
+	s := &sink{c: c, limit: j.MaxOutput, lazy: true, epoch: c.cfg.Table.Epoch(), caller: pin.Caller{Name: "board.py", Drive: !proxy, Board: m == &c.board, Machine: m.label}}
 	own, done := context.WithTimeoutCause(ctx, limits.BoardInitTimeout, errDeadline)
 	defer done()
 	out := m.vm.Run(own, j, s)
@@ -279,7 +320,7 @@ func (c *Core) runHandler(e *edgeJob) {
 	}
 	ctx, done := context.WithTimeoutCause(c.ctx, limits.HandlerTimeout, errDeadline)
 	defer done()
-	s := &sink{c: c, caller: e.reg.caller, session: e.reg.session, limit: limits.OutputDefault}
+	s := &sink{c: c, caller: e.reg.caller, session: e.reg.session, limit: limits.OutputDefault, lazy: true, epoch: c.cfg.Table.Epoch()}
 	out := c.agent.vm.Run(ctx, hw.Job{
 		Kind: hw.JobHandler, Session: e.reg.session, Edge: e.edge, MaxOutput: limits.OutputDefault, Generation: e.reg.generation,
 	}, s)
@@ -287,6 +328,9 @@ func (c *Core) runHandler(e *edgeJob) {
 		c.cfg.Table.Safe(causeEnded, func(d pin.Driven) bool { return d.Caller.Run == e.reg.caller.Run && d.Caller.Run != 0 })
 	}
 	c.gone(e.reg.caller.Conn)
+	if s.count > 0 {
+		c.cfg.Ledger.Run(s.caller.Name, "handler", "", map[string]any{"run": s.caller.Run, "effects": s.effects, "effects_count": s.count})
+	}
 	if out.Exception != nil || out.Rung != hw.RungNone {
 		data := map[string]any{"actor": e.reg.caller.Name, "rung": int(out.Rung)}
 		switch key := e.reg.key; key.source {

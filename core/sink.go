@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/answers"
+	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/hw"
+	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/ledger"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
@@ -18,10 +21,12 @@ import (
 
 // POSIX error numbers of replies that are no refusal by the pin table.
 const (
+	errnoPERM  = 1
 	errnoIO    = 5
 	errnoNOMEM = 12
 	errnoACCES = 13
 	errnoINVAL = 22
+	errnoNOSPC = 28
 )
 
 // sink is the guard's side of one running job: every hardware call of guest code passes through Call. It is used by the
@@ -34,6 +39,11 @@ type sink struct {
 	session string
 	start   time.Time
 	limit   int // bytes kept of each stream
+
+	epoch uint64      // of the e-stop when the work was asked for: it drives nothing in a later one
+	work  ledger.Work // its intent, which is on the disk before the first drive
+	sure  bool        // it is
+	lazy  bool        // there is none: the work was armed or registered by a request that had one
 
 	effects  []protocol.Effect
 	count    int // effects, kept or not
@@ -49,12 +59,12 @@ type sink struct {
 }
 
 func newSink(c *Core, j *job, start time.Time) *sink {
-	s := &sink{c: c, job: j, start: start, session: j.key, limit: limits.OutputDefault}
+	s := &sink{c: c, job: j, start: start, session: j.key, limit: limits.OutputDefault, epoch: j.epoch}
 	if j.exec.MaxOutput != nil {
 		s.limit = int(*j.exec.MaxOutput)
 	}
 	s.caller = callerOf(j.who, j.conn)
-	s.caller.Run, s.caller.Machine = j.run, MachineAgent
+	s.caller.Run, s.caller.Machine, s.caller.Code = j.run, MachineAgent, j.code
 	return s
 }
 
@@ -64,6 +74,9 @@ var _ hw.Sink = (*sink)(nil)
 func (s *sink) Call(ctx context.Context, call hw.Call) hw.Reply {
 	defer s.c.faulted()
 	t, h := s.c.cfg.Table, pin.Handle(call.Pin)
+	if err := s.barred(ctx, call); err != nil {
+		return s.reply(0, err)
+	}
 	switch call.Op {
 	case hw.OpPinOpen, hw.OpADCOpen:
 		return s.open(call)
@@ -111,6 +124,59 @@ func (s *sink) Call(ctx context.Context, call hw.Call) hw.Reply {
 	return hw.Reply{Errno: errnoINVAL, Text: fmt.Sprintf("unknown hardware call %d", call.Op)}
 }
 
+// barred refuses what may move something while it must not: work of before a release of the e-stop, and what cannot be recorded.
+func (s *sink) barred(ctx context.Context, call hw.Call) error {
+	if !moves(call) {
+		return nil
+	}
+	root := s
+	for root.parent != nil {
+		root = root.parent
+	}
+	if now := s.c.cfg.Table.Epoch(); now != root.epoch && now&1 == 0 { // while the latch is set the table refuses, in its own words
+		return &pin.Refusal{
+			Errno: errnoPERM, Code: string(protocol.CodeEstopped), Rule: "estop.before", Resource: "estop",
+			Message: "this began before the e-stop was released, which nothing of before outlives: run it again",
+		}
+	}
+	var err *protocol.Error
+	switch {
+	case !root.sure && !root.lazy:
+		err = root.work.Durable(ctx)
+		root.sure = err == nil
+	case root.lazy && s.highDanger(call):
+		err = s.c.cfg.Ledger.Sync(ctx)
+	default:
+		err = s.c.cfg.Ledger.Ready()
+	}
+	if err == nil {
+		return nil
+	}
+	return &pin.Refusal{Errno: errnoNOSPC, Code: string(err.Code), Rule: err.Rule, Message: err.Message}
+}
+
+// moves reports whether a call may move something.
+func moves(call hw.Call) bool {
+	switch call.Op {
+	case hw.OpPinWrite, hw.OpPinToggle, hw.OpPWM, hw.OpBitstream, hw.OpDHT, hw.OpOneWire, hw.OpBusOpen, hw.OpI2C, hw.OpSPI, hw.OpUARTWrite:
+		return true
+	case hw.OpPinMode:
+		mode := hw.Mode(clampByte(call.A))
+		return mode != hw.ModeIn && mode != hw.ModeAnalog || call.B != int64(hw.PullNone)
+	}
+	return false
+}
+
+// highDanger reports whether a call is about an output of high danger.
+func (s *sink) highDanger(call hw.Call) bool {
+	switch call.Op {
+	case hw.OpBusOpen, hw.OpI2C, hw.OpSPI, hw.OpUARTWrite:
+		return false
+	}
+	pins := s.c.cfg.Board.Pins
+	return int(call.Pin) < len(pins) && pins[call.Pin].Danger == board.DangerHigh
+}
+
 // clampByte keeps a guest's number from wrapping into a valid small one, also where an int has 32 bits.
 func clampByte(v int64) uint8 {
 	if v < 0 || v > 255 {
@@ -154,7 +220,7 @@ func (s *sink) tool(name string) hw.Reply {
 	if s.job == nil || s.parent != nil {
 		return hw.Reply{Errno: errnoACCES, Text: "only a running program offers tools"}
 	}
-	err := s.c.tools.Offer(toolset.Owner{Actor: s.caller.Name, Session: s.job.session, Key: s.job.key}, name, []byte(s.job.exec.Code))
+	err := s.c.tools.Load().Offer(toolset.Owner{Actor: s.caller.Name, Session: s.job.session, Key: s.job.key}, name, []byte(s.job.exec.Code))
 	if err != nil {
 		return s.reply(0, &pin.Refusal{Errno: errnoACCES, Code: string(err.Code), Rule: err.Rule, Resource: cutName(name), Message: err.Message})
 	}
@@ -218,6 +284,7 @@ func (s *sink) reply(value int64, err error) hw.Reply {
 		at.refusals++
 		at.refused, at.number = refusal, n
 	}
+	s.c.denied(s.caller, refusal, n)
 	s.c.log.Info("refused", "actor", s.caller.Name, "rule", refusal.Rule, "pin", refusal.Resource, "refusal", n)
 	text := refusal.Message + " [rule: " + refusal.Rule + "]"
 	if len(refusal.Nearest) > 0 {
@@ -289,7 +356,7 @@ func (s *sink) stream(i, hold int) {
 // callerOf is who a connection's requests act as.
 func callerOf(w *who, k *conn) pin.Caller {
 	a := w.actor
-	return pin.Caller{Name: a.Name, Drive: a.Can("actuate"), Ask: a.Ask, Admin: a.Can("admin"), Conn: k.id}
+	return pin.Caller{Name: a.Name, Drive: a.Can("actuate"), Ask: a.Ask, Human: a.Class == identity.Human, Admin: a.Can("admin"), Conn: k.id}
 }
 
 // result puts together what a client is told.
@@ -308,14 +375,18 @@ func (c *Core) result(j *job, s *sink, out hw.Outcome, cause error, took time.Du
 		r.Value = v
 	}
 	if e := out.Exception; e != nil {
-		r.Exception = &protocol.Exception{
-			Class: protocol.Text([]byte(e.Class)), Message: protocol.Text([]byte(e.Message)), Line: e.Line, Traceback: protocol.Text([]byte(e.Traceback)),
-		}
+		r.Exception = exceptionOf(e)
 	}
 	c.explain(&r, s, out, cause)
 	r.Error = r.Code != ""
 	r.Retryable = r.Code.Retryable()
 	return r
+}
+
+func exceptionOf(e *hw.Exception) *protocol.Exception {
+	return &protocol.Exception{
+		Class: protocol.Text([]byte(e.Class)), Message: protocol.Text([]byte(e.Message)), Line: e.Line, Traceback: protocol.Text([]byte(e.Traceback)),
+	}
 }
 
 // explain chooses code and message of a result. What ended the exec from outside comes before what the program says.
@@ -341,7 +412,7 @@ func (c *Core) explain(r *protocol.Result, s *sink, out hw.Outcome, cause error)
 	case out.Exception != nil && s.refused != nil && out.Refusal == s.number:
 		f := s.refused
 		r.Code, r.Message, r.Rule, r.Resource = protocol.Code(f.Code), f.Message, f.Rule, f.Resource
-		r.Holder, r.Nearest, r.Refusal = f.Holder, f.Nearest, s.number
+		r.Holder, r.Nearest, r.Refusal, r.ApprovalID = f.Holder, f.Nearest, s.number, f.Approval
 	case out.Exception != nil:
 		r.Code = protocol.CodePythonError
 	}

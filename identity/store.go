@@ -188,6 +188,18 @@ func (s *Store) Lookup(token string) (Actor, Info, bool) {
 	return found.Actor(), found.clone(), true
 }
 
+// Actor returns who a name stands for now; false when no valid token has it.
+func (s *Store) Actor(name string) (Actor, bool) {
+	now := s.now()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	e, ok := s.entries[name]
+	if !ok || e.revoked || e.expired(now) {
+		return Actor{}, false
+	}
+	return e.clone().Actor(), true
+}
+
 // Watch has f called with the name of every token that is revoked, replaced or found expired. Calls come from the
 // goroutine that made the change and f must not call Create, Revoke, Expire or EnsureLocal. Watch before serving: it does
 // not tell of the past.

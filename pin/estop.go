@@ -44,6 +44,9 @@ func (t *Table) Stopped() (stopped bool, reason string, since time.Time) {
 	return true, t.reason, t.since
 }
 
+// Epoch counts stops and releases: it is odd while the latch is set. What was asked for in one epoch must not drive in another.
+func (t *Table) Epoch() uint64 { return t.latch.Load() }
+
 // Clear releases the e-stop latch, trips and faults. Who may do that is the door's affair: a person. It is refused (code
 // conflict) while a trip condition stands, while an input that an output requires is open, and when a Stop comes meanwhile.
 // An output that still cannot be driven safe keeps its fault. Clearing switches nothing on.

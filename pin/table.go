@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -197,6 +198,30 @@ func (t *Table) Resolve(name string) (Handle, error) {
 		return 0, err
 	}
 	return p.h, nil
+}
+
+// Lines returns the lines of what name means, a pin or a bus ("i2c0"), with the word for it towards people.
+func (t *Table) Lines(name string) ([]Handle, string, error) {
+	for i := range t.d.Buses {
+		b := &t.d.Buses[i]
+		if b.Name() != name {
+			continue
+		}
+		var lines []Handle
+		for _, role := range slices.Sorted(maps.Keys(b.Pins)) {
+			p, err := t.at(Handle(b.Pins[role]))
+			if err != nil {
+				return nil, "", err
+			}
+			lines = append(lines, p.h)
+		}
+		return lines, name, nil
+	}
+	h, err := t.Resolve(name)
+	if err != nil {
+		return nil, "", err
+	}
+	return []Handle{h}, t.pins[h].b.Label(), nil
 }
 
 // clip bounds a text of foreign origin for messages.

@@ -150,6 +150,7 @@ type ApprovalInfo struct {
 	Verb       string `json:"verb"`
 	CodeSHA256 string `json:"code_sha256"`
 	Code       string `json:"code,omitzero"` // show only
+	Text       string `json:"text,omitzero"` // show only: what a person should read, with the agent's part escaped and marked
 	AskedMS    int64  `json:"asked_ms"`
 	ExpiresMS  int64  `json:"expires_ms"`
 	State      string `json:"state"` // pending, approved, denied, used, expired

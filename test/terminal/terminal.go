@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,12 +20,16 @@ import (
 	"github.com/pal-terminal/pal/board/sim"
 	"github.com/pal-terminal/pal/bus"
 	"github.com/pal-terminal/pal/core"
+	"github.com/pal-terminal/pal/durable"
 	"github.com/pal-terminal/pal/events"
 	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/lease"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/store"
+	"github.com/pal-terminal/pal/task"
 	"github.com/pal-terminal/pal/test/palbin"
 	"github.com/pal-terminal/pal/transport"
 	"github.com/pal-terminal/pal/transport/ws"
@@ -41,8 +47,25 @@ type Terminal struct {
 	Human    string // token of a human with every scope
 	Agent    string // token of an agent that may read, exec and actuate
 	URL      string // ws://…/pal
+	Events   *events.Ring
+	Claims   *lease.Book
+	Durable  *durable.State
 
-	t testing.TB
+	Dir string // its state folder
+
+	close func() error
+	t     testing.TB
+}
+
+// Options of a terminal of a test. The zero value works.
+type Options struct {
+	Board   *board.Description // bench-sim when nil
+	Dir     string             // state folder, to start again in; a new one when empty
+	Disk    store.Disk         // what survives is kept here; the state folder when nil
+	NoAudit bool
+	Clock   task.Clock   // of the tasks
+	Safe    string       // why it starts in safe mode
+	Driver  board.Driver // the simulated board when nil
 }
 
 // Name is the terminal's own name.
@@ -51,31 +74,43 @@ const Name = "test-terminal"
 // Start starts a terminal on desc, nil for bench-sim, that ends with the test.
 func Start(t testing.TB, desc *board.Description) *Terminal {
 	t.Helper()
-	if desc == nil {
-		var err error
-		if desc, err = load.Builtin("bench-sim"); err != nil {
-			t.Fatalf("board: %v", err)
-		}
-	}
-	x := &Terminal{t: t}
+	return StartWith(t, Options{Board: desc})
+}
+
+// StartWith is Start with options.
+func StartWith(t testing.TB, o Options) *Terminal {
+	t.Helper()
+	o.fill(t)
+	x := &Terminal{t: t, Events: events.New(), Dir: o.Dir}
 	x.tokens()
-	driver, err := sim.New(desc, sim.Options{})
+	driver := o.Driver
+	x.Sim, _ = driver.(board.Simulator)
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError + 1}))
+	var err error
+	x.Durable, err = durable.Open(durable.Options{
+		Disk: o.Disk, Terminal: Name, NoAudit: o.NoAudit, Secrets: func() []string { return []string{x.Human, x.Agent} }, Log: log,
+		Emit: func(name string, data map[string]any) { x.Events.Emit(name, data) },
+	})
 	if err != nil {
-		t.Fatalf("simulated board: %v", err)
+		t.Fatalf("what survives: %v", err)
 	}
-	x.Sim = driver
-	ring := events.New()
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if x.Table, err = pin.New(desc, driver, pin.Options{OnEvent: ring.Pin, Log: log}); err != nil {
+	x.Events.Also = x.Durable.Ledger.Event
+	x.Claims = core.NewClaims(func() *pin.Table { return x.Table })
+	po := pin.Options{OnEvent: x.Events.Pin, Log: log, Claims: x.Claims, Stopped: x.Durable.Stopped()}
+	po.Approve = func(c pin.Caller, h pin.Handle) (bool, string, *pin.Refusal) { return x.Core.Approve(c, h) }
+	if x.Table, err = pin.New(o.Board, driver, po); err != nil {
 		t.Fatalf("pin table: %v", err)
 	}
-	gate := bus.New(desc, driver, x.Table, bus.Options{Log: log, OnEvent: ring.Bus})
-	if x.Flash, err = flash.Open(t.TempDir()); err != nil {
+	gate := bus.New(o.Board, driver, x.Table, bus.Options{Log: log, OnEvent: x.Events.Bus})
+	if x.Flash, err = flash.Open(filepath.Join(o.Dir, "flash")); err != nil {
 		t.Fatalf("files: %v", err)
+	}
+	if err := x.Durable.Load(); err != nil {
+		t.Fatalf("what survives: %v", err)
 	}
 	ready := make(chan struct{})
 	x.Pool, err = vm.NewPool(vm.Config{
-		Command: []string{palbin.Build(t), "vm"}, CacheDir: CacheDir(t), Board: desc.Name, Version: "test", Log: log,
+		Command: []string{palbin.Build(t), "vm"}, CacheDir: CacheDir(t), Board: o.Board.Name, Version: "test", Log: log,
 		Notify: func(label string, n hw.Notice) { <-ready; x.Core.Notice(label, n) },
 	})
 	if err != nil {
@@ -83,20 +118,25 @@ func Start(t testing.TB, desc *board.Description) *Terminal {
 	}
 	agent := x.Pool.Executor(core.MachineAgent)
 	cfg := core.Config{
-		Terminal: Name, Product: "pal test", Board: desc, Table: x.Table, Bus: gate, Flash: x.Flash, Agent: agent, Sim: driver,
-		Identity: x.Identity, Events: ring, Log: log,
+		Terminal: Name, Product: "pal test", Board: o.Board, Table: x.Table, Bus: gate, Flash: x.Flash, Agent: agent, Sim: x.Sim,
+		Identity: x.Identity, Events: x.Events, Log: log, Claims: x.Claims, Tasks: x.Pool.Executor(core.MachineTasks),
 	}
-	if desc.Mode == board.ModeEngineering {
+	x.Durable.Fill(&cfg)
+	cfg.SafeMode.Why, cfg.TaskList.Clock = o.Safe, o.Clock
+	if o.Board.Mode == board.ModeEngineering {
 		cfg.BoardVM = x.Pool.Executor(core.MachineBoard)
 	}
 	if x.Core, err = core.New(cfg); err != nil {
 		t.Fatalf("core: %v", err)
 	}
 	close(ready)
-	t.Cleanup(func() {
+	x.close = sync.OnceValue(func() error {
 		ctx, done := context.WithTimeout(context.Background(), 10*time.Second)
 		defer done()
-		if err := errors.Join(x.Core.Close(ctx), x.Pool.Close(), gate.Close(), driver.Close(), x.Flash.Close()); err != nil {
+		return errors.Join(x.Core.Close(ctx), x.Pool.Close(), gate.Close(), driver.Close(), x.Flash.Close(), x.Durable.Close())
+	})
+	t.Cleanup(func() {
+		if err := x.close(); err != nil {
 			t.Errorf("end terminal: %v", err)
 		}
 	})
@@ -108,9 +148,36 @@ func Start(t testing.TB, desc *board.Description) *Terminal {
 	return x
 }
 
+// fill completes options.
+func (o *Options) fill(t testing.TB) {
+	t.Helper()
+	var err error
+	if o.Board == nil {
+		if o.Board, err = load.Builtin("bench-sim"); err != nil {
+			t.Fatalf("board: %v", err)
+		}
+	}
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	if o.Disk == nil {
+		if o.Disk, err = store.Folder(filepath.Join(o.Dir, "guard")); err != nil {
+			t.Fatalf("disk: %v", err)
+		}
+	}
+	if o.Driver == nil {
+		if o.Driver, err = sim.New(o.Board, sim.Options{}); err != nil {
+			t.Fatalf("simulated board: %v", err)
+		}
+	}
+}
+
+// Close ends the terminal before the test does, to start another in its folder.
+func (x *Terminal) Close() error { return x.close() }
+
 func (x *Terminal) tokens() {
 	x.t.Helper()
-	store, err := identity.Open(x.t.TempDir(), time.Now)
+	store, err := identity.Open(x.Dir, time.Now)
 	if err != nil {
 		x.t.Fatalf("identity: %v", err)
 	}

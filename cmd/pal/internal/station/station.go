@@ -35,14 +35,18 @@ import (
 	"github.com/pal-terminal/pal/cmd/pal/internal/state"
 	"github.com/pal-terminal/pal/config"
 	"github.com/pal-terminal/pal/core"
+	"github.com/pal-terminal/pal/durable"
 	"github.com/pal-terminal/pal/events"
 	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/lease"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/micropython"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/store"
+	"github.com/pal-terminal/pal/supervise/start"
 	"github.com/pal-terminal/pal/vm"
 )
 
@@ -65,20 +69,23 @@ type Config struct {
 type Station struct {
 	cfg Config
 
-	folder *state.Folder
-	lock   *state.Lock
-	store  *identity.Store
-	tokens identity.Local
-	driver board.Driver
-	table  *pin.Table
-	gate   *bus.Gate
-	files  *flash.Store
-	pool   *vm.Pool
-	agent  *vm.Machine
-	core   *core.Core
-	front  *front
-	addr   string
-	estop  chan os.Signal
+	folder  *state.Folder
+	lock    *state.Lock
+	store   *identity.Store
+	tokens  identity.Local
+	driver  board.Driver
+	table   *pin.Table
+	gate    *bus.Gate
+	files   *flash.Store
+	pool    *vm.Pool
+	agent   *vm.Machine
+	core    *core.Core
+	durable *durable.State
+	ring    *events.Ring
+	claims  *lease.Book
+	front   *front
+	addr    string
+	estop   chan os.Signal
 
 	running atomic.Pointer[core.Core] // for notices, which may come before core is made
 }
@@ -108,7 +115,7 @@ func (s *Station) Start(ctx context.Context) error {
 	ignoreBrokenPipes()
 	s.estop = make(chan os.Signal, 1)
 	notifyEstop(s.estop) // from now on it does not end the process
-	for _, step := range []func(context.Context) error{s.takeState, s.openBoard, s.startMachines, s.openDoor, s.listen, s.ready} {
+	for _, step := range []func(context.Context) error{s.takeState, s.openBoard, s.makeSafe, s.startMachines, s.openDurable, s.openDoor, s.listen, s.ready} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -130,11 +137,26 @@ func (s *Station) takeState(context.Context) (err error) {
 	if s.store, err = identity.Open(s.cfg.Settings.State, time.Now); err != nil {
 		return err
 	}
-	s.tokens, err = s.store.EnsureLocal()
+	if s.tokens, err = s.store.EnsureLocal(); err != nil {
+		return err
+	}
+	disk, err := store.Folder(filepath.Join(s.cfg.Settings.State, durableFolder))
+	if err != nil {
+		return err
+	}
+	s.ring = events.New()
+	s.durable, err = durable.Open(durable.Options{
+		Disk: disk, Terminal: s.cfg.Settings.Name, NoAudit: s.cfg.Settings.NoAudit, Log: s.cfg.Log,
+		Secrets: func() []string { return []string{s.tokens.Human, s.tokens.Agent} },
+		Emit:    func(name string, data map[string]any) { s.ring.Emit(name, data) },
+	})
 	return err
 }
 
-// openBoard takes the hardware. When it returns every output is safe.
+// durableFolder is the part of the state folder that holds what survives.
+const durableFolder = "guard"
+
+// openBoard takes the hardware.
 func (s *Station) openBoard(context.Context) (err error) {
 	switch s.cfg.Board.Driver.Kind {
 	case "sim":
@@ -162,20 +184,44 @@ func (s *Station) startMachines(context.Context) (err error) {
 	return err
 }
 
-// openDoor makes the guard: the pin table, which drives every output safe, and the core before it.
-func (s *Station) openDoor(context.Context) (err error) {
-	ring := events.New()
-	if s.table, err = pin.New(s.cfg.Board, s.driver, pin.Options{Log: s.cfg.Log, OnEvent: ring.Pin}); err != nil {
+// makeSafe makes the pin table, which drives every output safe: before anything else is opened, and long before anybody is listened
+// to.
+func (s *Station) makeSafe(context.Context) (err error) {
+	s.ring.Also = s.durable.Ledger.Event
+	s.claims = core.NewClaims(func() *pin.Table { return s.table })
+	o := pin.Options{Log: s.cfg.Log, OnEvent: s.ring.Pin, Claims: s.claims, Stopped: s.durable.Stopped()}
+	o.Approve = func(c pin.Caller, h pin.Handle) (bool, string, *pin.Refusal) {
+		if door := s.running.Load(); door != nil {
+			return door.Approve(c, h)
+		}
+		return false, "", nil
+	}
+	if s.table, err = pin.New(s.cfg.Board, s.driver, o); err != nil {
 		return err
 	}
-	s.gate = bus.New(s.cfg.Board, s.driver, s.table, bus.Options{Log: s.cfg.Log, OnEvent: ring.Bus})
+	s.gate = bus.New(s.cfg.Board, s.driver, s.table, bus.Options{Log: s.cfg.Log, OnEvent: s.ring.Bus})
+	return nil
+}
+
+// openDurable opens what survives and is not needed before the outputs are safe.
+func (s *Station) openDurable(context.Context) error { return s.durable.Load() }
+
+// openDoor makes the door: the core.
+func (s *Station) openDoor(context.Context) (err error) {
 	if s.files, err = flash.Open(filepath.Join(s.cfg.Settings.State, "flash")); err != nil {
 		return err
 	}
 	s.agent = s.pool.Executor(core.MachineAgent)
 	cfg := core.Config{
 		Terminal: s.cfg.Settings.Name, Product: "pal " + s.cfg.Version, Board: s.cfg.Board, Table: s.table, Bus: s.gate, Flash: s.files, Agent: s.agent,
-		Machines: s.machines, Identity: s.store, Events: ring, Log: s.cfg.Log,
+		Machines: s.machines, Identity: s.store, Events: s.ring, Log: s.cfg.Log, Claims: s.claims,
+	}
+	s.durable.Fill(&cfg)
+	if _, why := start.Decide(s.durable.Failed, s.durable.Before.Ending); why != "" {
+		cfg.SafeMode.Why = why
+	}
+	if s.cfg.Settings.Tasks > 0 {
+		cfg.Tasks, cfg.TaskList.Tasks, cfg.TaskList.MaxTimeout = s.pool.Executor(core.MachineTasks), s.cfg.Settings.Tasks, s.cfg.Board.MaxExec
 	}
 	cfg.Memory = func() int64 { return vm.ResidentBytes(os.Getpid()) }
 	cfg.Sim, _ = s.driver.(board.Simulator)
@@ -309,6 +355,9 @@ func (s *Station) end(ctx context.Context) error {
 	}
 	if s.driver != nil {
 		errs = append(errs, s.driver.Close())
+	}
+	if s.durable != nil {
+		errs = append(errs, s.durable.Close())
 	}
 	if s.lock != nil {
 		errs = append(errs, s.folder.Withdraw(), s.lock.Release())

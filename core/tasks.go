@@ -1,0 +1,193 @@
+package core
+
+import (
+	"context"
+	"time"
+
+	"github.com/pal-terminal/pal/hw"
+	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/pin"
+	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/task"
+)
+
+// runTask runs a task once, on the machine of the tasks. The manager calls it for one run at a time.
+func (c *Core) runTask(ctx context.Context, r task.Run) task.Outcome {
+	start := time.Now()
+	actor, ok := c.actor(r.Owner.Actor)
+	if !ok {
+		return task.Outcome{Code: string(protocol.CodeUnauthorized), Message: "the token of " + r.Owner.Actor + " has ended"}
+	}
+	ctx, done := context.WithTimeoutCause(ctx, r.Timeout, errDeadline)
+	defer done()
+	code := hashOf(r.Code)
+	defer c.sources.add(code, r.Code)()
+	s := &sink{
+		c: c, start: start, session: "task/" + r.TaskID, limit: limits.OutputDefault, epoch: c.cfg.Table.Epoch(), lazy: true,
+		caller: pin.Caller{
+			Name: actor.Name, Drive: actor.Can(identity.Actuate), Ask: actor.Ask, Run: c.traces.Add(1), Machine: MachineTasks, Task: r.TaskID, Code: code,
+		},
+	}
+	out := c.run(ctx, &c.tasks, hw.Job{Kind: hw.JobExec, Session: s.session, Code: r.Code, MaxOutput: s.limit}, s)
+	cause := context.Cause(ctx)
+	switch {
+	case out.Died:
+		c.lost(MachineTasks)
+	case out.Rung != hw.RungNone:
+		c.cfg.Table.Safe(causeEnded, func(d pin.Driven) bool { return d.Caller.Run == s.caller.Run })
+	}
+	return c.taskOutcome(r, s, out, cause)
+}
+
+// taskOutcome puts together what is remembered and recorded of a run.
+func (c *Core) taskOutcome(r task.Run, s *sink, out hw.Outcome, cause error) task.Outcome {
+	s.finish(out)
+	var res protocol.Result
+	c.explain(&res, s, out, cause)
+	o := task.Outcome{
+		Trace: c.trace(s.caller.Run), Message: res.Message, Effects: s.effects,
+		Stdout: protocol.Text(s.text[0]), Stderr: protocol.Text(s.text[1]),
+	}
+	o.Code = string(res.Code)
+	if e := out.Exception; e != nil {
+		o.Exception = exceptionOf(e)
+	}
+	if s.count > 0 || s.refusals > 0 || res.Code != "" {
+		c.cfg.Ledger.Run(s.caller.Name, "task", o.Trace, map[string]any{
+			"task_id": r.TaskID, "run": r.Number, "due_ms": r.Due.UnixMilli(), "outcome": o.Code, "effects": s.effects, "effects_count": s.count,
+			"refused": s.refusals,
+		})
+	}
+	return o
+}
+
+// holdEstop is why tasks are held after a stop: each until it is resumed.
+const holdEstop = "estop"
+
+// openTasks makes the manager of tasks.
+func (c *Core) openTasks() (err error) {
+	if c.cfg.Tasks == nil {
+		return nil
+	}
+	o := c.cfg.TaskList
+	o.Run = c.runTask
+	o.Claim = func(id string, owner task.Owner, uses []protocol.ResourceUse) error {
+		return asProtocol(c.cfg.Claims.TaskClaim(id, owner.Actor, usesOf(uses, "")))
+	}
+	o.Release = c.cfg.Claims.TaskRelease
+	o.Safe = func(id, cause string) {
+		c.cfg.Table.Safe(causeTask, func(d pin.Driven) bool { return d.Caller.Task == id && id != "" })
+		c.cfg.Bus.Forget(func(o pin.Caller) bool { return o.Task == id && id != "" })
+	}
+	o.Event = func(name string, data map[string]any) { c.cfg.Events.Emit(name, data) }
+	o.Ready = func() error {
+		if err := c.cfg.Ledger.Ready(); err != nil {
+			return err
+		}
+		return nil
+	}
+	c.manager, err = task.New(o)
+	if err != nil {
+		return err
+	}
+	if stopped, _, _ := c.cfg.Table.Stopped(); stopped {
+		c.manager.Hold(holdEstop)
+	}
+	return nil
+}
+
+// actor finds who a task belongs to, with the rights it has now.
+func (c *Core) actor(name string) (identity.Actor, bool) {
+	if c.cfg.NoAuth.Name == name && name != "" {
+		return c.cfg.NoAuth, true
+	}
+	return c.cfg.Identity.Actor(name)
+}
+
+// taskRequest does what a request about tasks asks.
+func (c *Core) taskRequest(w *who, req *protocol.Request) (protocol.Answer, error) {
+	m := c.manager
+	if m == nil {
+		return nil, noTasks()
+	}
+	if body, ok := req.Body.(*protocol.Register); ok {
+		id, next, err := m.Register(ownerOf(w), *body.Brief, body.Code)
+		if err != nil {
+			return nil, err
+		}
+		a := protocol.TaskAnswer{Header: protocol.NewHeader(req.ID, protocol.AnswerTask), TaskID: id, Status: "registered"}
+		if !next.IsZero() {
+			a.NextMS = next.UnixMilli()
+		}
+		return a, nil
+	}
+	ref, ok := req.Body.(*protocol.TaskRef)
+	if !ok {
+		return protocol.Tasks{Header: protocol.NewHeader(req.ID, protocol.AnswerTasks), Tasks: m.List()}, nil
+	}
+	info, err := m.Get(ref.TaskID, false)
+	if err != nil {
+		return nil, err
+	}
+	if req.Type != protocol.TypeTaskResult {
+		if err := c.mayChange(w, info); err != nil {
+			return nil, err
+		}
+	}
+	switch req.Type {
+	case protocol.TypeCancel:
+		err = m.Cancel(ref.TaskID)
+	case protocol.TypePause:
+		err = m.Pause(ref.TaskID)
+	case protocol.TypeResume:
+		err = m.Resume(ref.TaskID, w.actor.Class == identity.Human)
+	case protocol.TypeTrigger:
+		err = m.Trigger(ref.TaskID)
+	case protocol.TypeTaskResult:
+		limit := limits.TaskResults
+		if ref.Limit != nil {
+			limit = int(min(*ref.Limit, int64(limit)))
+		}
+		runs, err := m.Results(ref.TaskID, limit)
+		return protocol.TaskResults{Header: protocol.NewHeader(req.ID, protocol.AnswerTaskResult), TaskID: ref.TaskID, Runs: runs}, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.taskStatus(req.ID, ref.TaskID, false)
+}
+
+// taskStatus tells of one task.
+func (c *Core) taskStatus(id *string, taskID string, code bool) (protocol.Answer, error) {
+	if c.manager == nil {
+		return nil, noTasks()
+	}
+	info, err := c.manager.Get(taskID, code)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.TaskAnswer{
+		Header: protocol.NewHeader(id, protocol.AnswerTask), TaskID: info.TaskID, Status: info.State, NextMS: info.NextMS, Task: &info,
+	}, nil
+}
+
+func noTasks() *protocol.Error {
+	return &protocol.Error{Code: protocol.CodeUnavailable, Message: "this terminal runs no tasks"}
+}
+
+func ownerOf(w *who) task.Owner {
+	o := task.Owner{Actor: w.actor.Name, Class: string(w.actor.Class), Client: w.client}
+	for _, s := range w.actor.Scopes {
+		o.Scopes = append(o.Scopes, string(s))
+	}
+	return o
+}
+
+// mayChange lets a task be changed by its owner, a person, or an admin.
+func (c *Core) mayChange(w *who, info protocol.TaskInfo) error {
+	if w.actor.Name == info.Actor || w.actor.Class == identity.Human || w.actor.Can(identity.Admin) {
+		return nil
+	}
+	return &protocol.Error{Code: protocol.CodeDenied, Rule: "task.owner", Resource: info.TaskID, Holder: info.Actor, Message: "the task belongs to " + info.Actor}
+}
