@@ -6,6 +6,7 @@
 // something. Each [Check] stands for itself; what is essential decides whether all is well.
 //
 // It changes nothing but makes the folders that a terminal would make, and it asks no running terminal: that is for the caller.
+// What a terminal keeps in its folder is read and never written, and a watchdog is never opened: that would arm it.
 package doctor
 
 import (
@@ -42,12 +43,18 @@ type Findings struct {
 	Terminal *protocol.Status `json:"terminal,omitempty"`
 }
 
-// Options say what to look at. All of them are needed.
+// Options say what to look at. Those of the first group are all needed.
 type Options struct {
 	Machine       []string // start of the command line of a machine
 	Cache, State  string   // folders
 	Version       string   // of this program
 	EngineVersion string
+
+	Latch, Starts   string // names of the files in the state folder; empty: they are not looked at
+	Listen, Network string // as configured
+	Watchdog        string // device, empty when none is configured
+	Realtime        bool
+	Getenv          func(string) string // nil for the process's own
 }
 
 // Look checks this computer. It returns when the machine that it starts has answered, or ctx has ended.
@@ -57,7 +64,14 @@ func Look(ctx context.Context, o Options) *Findings {
 	f.Add("cache folder", false, writable(o.Cache), o.Cache)
 	_, err := state.Open(o.State)
 	f.Add("state folder", true, err, o.State)
+	if err == nil {
+		f.addDisk(o.State)
+		f.addKept(o)
+	}
 	f.Checks = append(f.Checks, kernelChecks()...)
+	f.addClock(time.Now())
+	f.addSupervision(o)
+	f.addNetwork(o)
 	if f.OK {
 		f.addMachine(ctx, o)
 	}

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -28,3 +29,27 @@ func kernelChecks() []Check {
 	}
 	return []Check{landlock, seccomp}
 }
+
+// freeBytes is what this user can write in a folder.
+func freeBytes(dir string) (int64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return int64(s.Bavail) * int64(s.Bsize), nil // 32 bits on some processors
+}
+
+// unsynchronised asks the kernel whether something keeps its clock right.
+func unsynchronised() error {
+	var t unix.Timex // with no modes it is only read
+	state, err := unix.Adjtimex(&t)
+	if err != nil {
+		return fmt.Errorf("the kernel does not tell whether it is synchronised: %w", err)
+	}
+	if state == unix.TIME_ERROR || t.Status&unix.STA_UNSYNC != 0 {
+		return errors.New("nothing synchronises it: tasks of cron and at run by a clock that drifts; systemd-timesyncd or chrony mends that")
+	}
+	return nil
+}
+
+func mayWrite(path string) error { return unix.Access(path, unix.W_OK) }
