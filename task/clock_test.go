@@ -103,6 +103,29 @@ func TestClockNotSet(t *testing.T) {
 	w.wantRuns(late, 1)
 }
 
+// What was counted from a clock that was not set starts anew with the next start: the old count means nothing.
+func TestRestartWithAClockNeverSet(t *testing.T) {
+	w := newWorld(t)
+	w.off = time.Unix(0, 0)
+	after := w.add(persistent(protocol.Brief{Name: "t", AfterMS: ms(60_000)}))
+	second := w.add(persistent(every(time.Second)))
+	w.run(30 * time.Second)
+	w.wantRuns(second, 30)
+	w.cut(time.Hour)
+	for range 2 {
+		w.off = time.Unix(0, 0)
+		w.start()
+		w.runs = nil
+		w.run(59 * time.Second)
+		w.wantRuns(after, 0)
+		w.wantRuns(second, 59)
+	}
+	w.step(birth.Sub(w.Now().Wall))
+	w.run(time.Second)
+	w.wantRuns(after, 1)
+	w.wantRuns(second, 60)
+}
+
 // A clock that starts before the newest time stored is not believed: until it gets there, is set, or a person says it is right.
 func TestClockBeforeTheNewestStored(t *testing.T) {
 	for _, way := range []string{"time passes", "it is set", "a person"} {

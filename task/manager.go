@@ -115,21 +115,35 @@ func (t *Manager) restore() {
 			continue
 		}
 		j := t.m.restore(rec, l.plans[i], order(rec.ID), mk, l.known)
-		if err := t.o.Claim(j.ID, j.Owner, j.Brief.Resources); j.end == "" && err != nil {
+		if j.end != "" {
+			continue
+		}
+		if err := t.o.Claim(j.ID, j.Owner, j.Brief.Resources); err != nil {
 			j.paused, j.unclaimed, j.reason = true, true, "its resources could not be had at the start: "+err.Error()
 		}
 	}
 	t.m.urgent = t.m.urgent || len(l.tasks) > 0
-	out := t.m.out
-	t.m.out = nil
+	out := t.take()
 	t.perform(out)
+	poke(t.write)
 }
 
 // step does one step of the machine and what comes of it.
 func (t *Manager) step(do func(m *machine, now Time) error) error {
 	t.mu.Lock()
 	err := do(t.m, t.o.Clock.Now())
-	out, urgent := t.m.out, t.m.urgent
+	out, urgent := t.take(), t.m.urgent
+	t.mu.Unlock()
+	t.perform(out)
+	if urgent {
+		poke(t.write)
+	}
+	return err
+}
+
+// take takes what the machine wants done, and notes what of it is to be written. t.mu is held.
+func (t *Manager) take() []effect {
+	out := t.m.out
 	t.m.out = nil
 	for _, e := range out {
 		switch {
@@ -141,12 +155,7 @@ func (t *Manager) step(do func(m *machine, now Time) error) error {
 			t.stopRun()
 		}
 	}
-	t.mu.Unlock()
-	t.perform(out)
-	if urgent {
-		poke(t.write)
-	}
-	return err
+	return out
 }
 
 // perform tells outside what happened, in its order.

@@ -193,8 +193,8 @@ func TestCutWhileAOneShotRuns(t *testing.T) {
 	w.run(time.Minute)
 	w.wantRuns(id, 1)
 	w.wantState(id, "failed")
-	if got := w.get(id).Reason; !strings.Contains(got, "may have run") {
-		t.Errorf("got reason %q", got)
+	if got := w.get(id).Reason; !strings.Contains(got, "may have run") || len(w.claims) != 0 {
+		t.Errorf("got reason %q, claims %v", got, w.claims)
 	}
 }
 
