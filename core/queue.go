@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/answers"
+	"github.com/pal-terminal/pal/approval"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
@@ -76,6 +77,14 @@ func (c *Core) exec(k *conn, w *who, req *protocol.Request, body *protocol.Exec,
 	entry, proceed := c.remember(k, w, req)
 	if !proceed {
 		return
+	}
+	if id := body.ApprovalID; id != "" {
+		if r, ok := c.cfg.Approvals.Get(id); !ok || r.Actor != w.actor.Name || r.State != approval.Approved {
+			c.deliver(k, entry, answers.Write(protocol.Refuse(req.ID, &protocol.Error{
+				Code: protocol.CodeApprovalNeeded, Resource: id, ApprovalID: id, Message: "no person has approved that, or it was used: see approval ls",
+			})))
+			return
+		}
 	}
 	j := &job{
 		conn: k, who: w, req: req, exec: body, call: call, entry: entry, received: time.Now(), timeout: timeout, session: body.Session,

@@ -116,10 +116,10 @@ func StartWith(t testing.TB, o Options) *Terminal {
 	if err != nil {
 		t.Fatalf("machines: %v", err)
 	}
-	agent := x.Pool.Executor(core.MachineAgent)
+	agent, tasks := x.Pool.Executor(core.MachineAgent), x.Pool.Executor(core.MachineTasks)
 	cfg := core.Config{
 		Terminal: Name, Product: "pal test", Board: o.Board, Table: x.Table, Bus: gate, Flash: x.Flash, Agent: agent, Sim: x.Sim,
-		Identity: x.Identity, Events: x.Events, Log: log, Claims: x.Claims, Tasks: x.Pool.Executor(core.MachineTasks),
+		Identity: x.Identity, Events: x.Events, Log: log, Claims: x.Claims, Tasks: tasks,
 	}
 	x.Durable.Fill(&cfg)
 	cfg.SafeMode.Why, cfg.TaskList.Clock = o.Safe, o.Clock
@@ -142,8 +142,8 @@ func StartWith(t testing.TB, o Options) *Terminal {
 	})
 	x.listen()
 	// A terminal serves when it has a machine; a deadline must not be spent on the first compile of the engine.
-	if err := agent.Ready(t.Context()); err != nil {
-		t.Fatalf("machine: %v", err)
+	if err := errors.Join(agent.Ready(t.Context()), tasks.Ready(t.Context())); err != nil {
+		t.Fatalf("machines: %v", err)
 	}
 	return x
 }

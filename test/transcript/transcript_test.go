@@ -230,6 +230,11 @@ func (p *player) quiet(name string, conn transport.Conn) {
 }
 
 // volatile are the values that differ from run to run.
-var volatile = regexp.MustCompile(`"(exec_time_ms|at_us|trace|fuel|timestamp_ms|boot_id|since_ms|uptime_ms|rss_bytes|took_us|created_ms|token|sha256|conn)":("[^"]*"|-?[0-9]+)`)
+var volatile = regexp.MustCompile(`"(exec_time_ms|at_us|trace|fuel|timestamp_ms|boot_id|since_ms|uptime_ms|rss_bytes|took_us|created_ms|token|sha256|conn|audit_head|approval_id)":("[^"]*"|-?[0-9]+)`)
 
-func steady(message string) string { return volatile.ReplaceAllString(message, `"$1":"*"`) }
+// approve is the id of an approval in a message for people.
+var approve = regexp.MustCompile(`pal approve [a-z0-9]+`)
+
+func steady(message string) string {
+	return approve.ReplaceAllString(volatile.ReplaceAllString(message, `"$1":"*"`), "pal approve *")
+}
