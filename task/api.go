@@ -113,8 +113,8 @@ func (t *Manager) store(rec record) error {
 	t.disk.Lock()
 	defer t.disk.Unlock()
 	err := t.put(taskPrefix+rec.ID, rec)
-	if err == nil {
-		return nil
+	if _, untried := errors.AsType[*protocol.Error](err); err == nil || untried {
+		return err
 	}
 	if t.o.Records.Delete(taskPrefix+rec.ID) != nil {
 		t.mu.Lock()

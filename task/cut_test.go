@@ -1,12 +1,15 @@
 package task
 
 import (
+	"errors"
 	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/store"
+	powercut "github.com/pal-terminal/pal/store/crash"
 )
 
 // A one-shot that ran, and whose record the disk would not remove, does not run again after a cut.
@@ -156,4 +159,71 @@ func TestCutAtEachWrite(t *testing.T) {
 func mayHaveRun(w *world, id string) bool {
 	info, err := w.m.Get(id, false)
 	return err == nil && info.State == "failed" && strings.Contains(info.Reason, "may have run")
+}
+
+// cutting is the real table of records on a disk that loses power: the cut ends the test's terminal as it ends a real one.
+type cutting struct{ *store.Records }
+
+func (c cutting) Put(key string, value []byte) error { return cutHere(c.Records.Put(key, value)) }
+func (c cutting) Delete(key string) error            { return cutHere(c.Records.Delete(key)) }
+
+func cutHere(err error) error {
+	if errors.Is(err, powercut.ErrCut) {
+		panic(crash{})
+	}
+	return err
+}
+
+// The same with the table of records as it is, and a disk that keeps, loses or tears what was not synced, cut at each of its
+// operations: what was acknowledged is there, runs, and runs once; nothing is found damaged.
+func TestCutAtEachOperationOfADisk(t *testing.T) {
+	n := 0
+	for done := false; !done; n++ {
+		for seed := range uint64(3) {
+			done = cutAt(t, n, seed)
+		}
+	}
+	t.Logf("cut at each of %d operations, in three ways", n-1)
+}
+
+func cutAt(t *testing.T, n int, seed uint64) (done bool) {
+	t.Helper()
+	d := powercut.New(seed)
+	w := newWorld(t)
+	w.open = func() (Records, map[string][]byte) {
+		r, loaded, err := store.OpenRecords(d, "tasks", func(name, problem string) { t.Errorf("cut %d: %s is damaged: %s", n, name, problem) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cutting{r}, loaded
+	}
+	w.start()
+	d.CutAfter(n)
+	var ids []string
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				d = d.Restart(seed)
+				w.cut(time.Minute)
+			} else {
+				done = true
+				d.CutAfter(1 << 30)
+			}
+		}()
+		three := every(time.Second)
+		three.MaxRuns = ms(3)
+		for _, b := range []protocol.Brief{{Name: "t", AfterMS: ms(1500)}, three, every(10 * time.Second)} {
+			ids = append(ids, w.add(persistent(b)))
+		}
+		w.run(10 * time.Second)
+		_ = w.m.flush()
+	}()
+	w.run(time.Hour)
+	for i, id := range ids {
+		switch got := w.count(id); {
+		case i == 0 && got != 1 && !mayHaveRun(w, id), i == 1 && got > 3, i == 2 && got < 360:
+			t.Errorf("cut %d, seed %d: task %s ran %d times", n, seed, id, got)
+		}
+	}
+	return done
 }

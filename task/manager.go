@@ -359,5 +359,8 @@ func (t *Manager) put(key string, v any) error {
 	if err != nil {
 		return err
 	}
+	if len(raw) > limits.RecordBytes {
+		return refuse(protocol.CodeTooLarge, fmt.Sprintf("as a record it has %d bytes, at most %d are taken", len(raw), limits.RecordBytes))
+	}
 	return t.o.Records.Put(key, raw)
 }

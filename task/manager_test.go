@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -173,6 +174,15 @@ func TestSystemClock(t *testing.T) {
 
 // All doors at once, under the race detector.
 func TestHammerManager(t *testing.T) {
+	goroutines := runtime.NumGoroutine()
+	defer func() {
+		for i := 0; runtime.NumGoroutine() > goroutines && i < 1_000_000; i++ {
+			runtime.Gosched()
+		}
+		if n := runtime.NumGoroutine(); n > goroutines {
+			t.Errorf("got %d goroutines after the close, want %d", n, goroutines)
+		}
+	}()
 	d := &locked{d: newDisk()}
 	var inside atomic.Int32
 	m := mustNew(t, Options{

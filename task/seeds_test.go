@@ -324,7 +324,7 @@ func (l *life) checkCounts(id string) {
 
 // Random lives: PAL_TASK_SEEDS says how many, PAL_TASK_SEED names one.
 func TestSeeds(t *testing.T) {
-	from, n := uint64(0), uint64(2_000)
+	from, n := uint64(0), uint64(1_000)
 	if text := os.Getenv("PAL_TASK_SEEDS"); text != "" {
 		n, _ = strconv.ParseUint(text, 10, 32)
 	}

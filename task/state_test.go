@@ -260,6 +260,8 @@ func TestRefusals(t *testing.T) {
 	}
 	_, _, err = w.m.Register(owner, every(time.Second), strings.Repeat("x", limits.CodeBytes+1))
 	mustCode(t, err, protocol.CodeTooLarge)
+	_, _, err = w.m.Register(owner, persistent(every(time.Second)), strings.Repeat("\x01", limits.CodeBytes)) // six bytes each in JSON
+	mustCode(t, err, protocol.CodeTooLarge)
 	_, _, err = w.m.Register(owner, every(time.Second), "")
 	mustCode(t, err, protocol.CodeBadRequest)
 	for range limits.TasksDefault {

@@ -21,6 +21,7 @@ type world struct {
 	real time.Duration // since the world began: no step and no restart changes it
 	off  time.Time     // wall time of boot 0
 	disk *disk
+	open func() (Records, map[string][]byte) // of another disk
 	o    Options
 	m    *Manager
 
@@ -108,6 +109,9 @@ func (w *world) start() {
 				w.failed = append(w.failed, id)
 			}
 		},
+	}
+	if w.open != nil {
+		w.o.Records, w.o.Loaded = w.open()
 	}
 	w.m = prepare(w.o)
 }
