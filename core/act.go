@@ -1,26 +1,27 @@
 package core
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/pal-terminal/pal/answers"
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/desk"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/task"
 )
 
 // act does what a request asks, but for those that have a way of their own, and answers it.
 func (c *Core) act(k *conn, w *who, req *protocol.Request) protocol.Answer {
 	answer, err := c.try(k, w, req)
 	if err != nil {
-		r := protocol.Refuse(req.ID, asProtocol(err))
+		r := protocol.Refuse(req.ID, desk.Refusal(err))
 		r.Meta = req.Meta
 		return r
 	}
@@ -39,7 +40,7 @@ func (c *Core) try(k *conn, w *who, req *protocol.Request) (protocol.Answer, err
 		case protocol.TypeList:
 			return c.taskRequest(w, req)
 		case protocol.TypePins:
-			return protocol.Pins{Header: protocol.NewHeader(req.ID, protocol.AnswerPins), Pins: c.pinStates()}, nil
+			return protocol.Pins{Header: protocol.NewHeader(req.ID, protocol.AnswerPins), Pins: desk.Pins(c.cfg.Table, c.cfg.Claims)}, nil
 		}
 	case *protocol.StatusQuery:
 		if body.TaskID != nil {
@@ -51,9 +52,11 @@ func (c *Core) try(k *conn, w *who, req *protocol.Request) (protocol.Answer, err
 	case *protocol.Lease, *protocol.LeaseRelease:
 		return c.leaseRequest(k, w, req)
 	case *protocol.Approval:
-		return c.approvalRequest(w, req.ID, body)
+		return desk.Approval(c.cfg.Approvals, w.Actor, req.ID, body)
 	case *protocol.Audit:
-		return c.auditRequest(req.ID, body)
+		ctx, done := context.WithTimeoutCause(c.ctx, limits.ConnWriteTimeout, errSlowDisk)
+		defer done()
+		return desk.Audit(ctx, c.cfg.Ledger.Log(), req.ID, body)
 	case *protocol.SafeMode:
 		return c.safeModeRequest(w, req.ID, body)
 	case *protocol.Board:
@@ -66,7 +69,7 @@ func (c *Core) try(k *conn, w *who, req *protocol.Request) (protocol.Answer, err
 	case *protocol.PinSet:
 		return c.usePin(k, w, req, body.Pin, &body.Value)
 	case *protocol.Stop:
-		if err := c.Stop(w.actor.Name, body.Reason); err != nil {
+		if err := c.Stop(w.Actor.Name, body.Reason); err != nil {
 			return nil, fmt.Errorf("the e-stop is latched: %w", err)
 		}
 		ack.Message = "outputs are safe; a human clears the latch with estop_clear"
@@ -79,27 +82,15 @@ func (c *Core) try(k *conn, w *who, req *protocol.Request) (protocol.Answer, err
 	case *protocol.Reset:
 		return ack, c.resetSession(w, body.Session)
 	case *protocol.Watch:
-		return ack, k.watch(w, req.Type, body)
+		return ack, c.watch(k, w, req.Type, body)
 	case *protocol.Token:
-		return c.token(req.ID, body)
+		return desk.Token(c.cfg.Identity, req.ID, body)
 	case *protocol.Sim:
-		return c.sim(req.ID, body)
+		return desk.Sim(c.cfg.Sim, req.ID, body)
 	case *protocol.Conn:
 		return c.conns(k, w, req.ID, body)
 	}
 	return nil, fmt.Errorf("request type %s has no handler", req.Type)
-}
-
-// asProtocol turns a refusal of the pin table into the protocol's.
-func asProtocol(err error) error {
-	r, ok := errors.AsType[*pin.Refusal](err)
-	if !ok {
-		return err
-	}
-	return &protocol.Error{
-		Code: protocol.Code(r.Code), Message: r.Message, Rule: r.Rule, Resource: r.Resource, Holder: r.Holder, Nearest: r.Nearest,
-		ApprovalID: r.Approval,
-	}
 }
 
 // clear releases the e-stop. What ran or was armed before must not drive by itself the moment it may again: it is ended first. A
@@ -109,13 +100,21 @@ func (c *Core) clear(w *who, reason string) error {
 		c.irqs.forget(func(*registration) bool { return true })
 		c.ask(func(q *queue) { q.interrupt(c, errReleased, func(*job) bool { return true }) })
 	}
+	if c.manager != nil { // each task stays held until it is resumed
+		if err := c.manager.Unhold(task.HoldEstop); err != nil {
+			return err
+		}
+	}
 	if err := c.cfg.Table.Clear(); err != nil {
+		if c.manager != nil {
+			c.manager.Hold(task.HoldEstop)
+		}
 		return err
 	}
 	if err := c.settle(""); err != nil {
 		return &protocol.Error{Code: protocol.CodeStorage, Message: "released, but the disk has not taken it: after a restart the e-stop will be set again: " + err.Error()}
 	}
-	c.cfg.Events.Emit("estop", estopEvent(false, w.actor.Name, reason))
+	c.cfg.Events.Emit("estop", estopEvent(false, w.Actor.Name, reason))
 	if again, why, _ := c.cfg.Table.Stopped(); again { // the newest event must not say otherwise
 		c.cfg.Events.Emit("estop", estopEvent(true, "", why))
 	}
@@ -148,7 +147,7 @@ func (c *Core) usePin(k *conn, w *who, req *protocol.Request, name protocol.PinN
 		if refusal, ok := errors.AsType[*pin.Refusal](err); ok {
 			c.denied(caller, refusal, c.refusals.Add(1))
 		}
-		r = protocol.Refuse(req.ID, asProtocol(err))
+		r = protocol.Refuse(req.ID, desk.Refusal(err))
 		r.Guard, r.EffectsRefused, r.Meta = guardKind, 1, req.Meta
 		return r, nil
 	case err != nil:
@@ -160,12 +159,12 @@ func (c *Core) usePin(k *conn, w *who, req *protocol.Request, name protocol.PinN
 
 // interrupt cancels an exec: by the id its own client gave it, or by trace for humans and admins.
 func (c *Core) interrupt(k *conn, w *who, target string) error {
-	others := w.actor.Class == identity.Human || w.actor.Can(identity.Admin)
+	others := w.Actor.Class == identity.Human || w.Actor.Can(identity.Admin)
 	client := clientName(k, w)
 	n := 0
 	c.ask(func(q *queue) {
 		n = q.interrupt(c, errInterrupted, func(j *job) bool {
-			own := j.who.actor.Name == w.actor.Name
+			own := j.who.Actor.Name == w.Actor.Name
 			if j.trace == target {
 				return own || others
 			}
@@ -182,7 +181,7 @@ func (c *Core) interrupt(k *conn, w *who, target string) error {
 func (c *Core) resetSession(w *who, name string) error {
 	known := false
 	c.ask(func(q *queue) {
-		gone := q.sessions.remove(w.actor.Name, func(o string) bool { return o == name })
+		gone := q.sessions.Remove(w.Actor.Name, func(o string) bool { return o == name })
 		q.forget = append(q.forget, gone...)
 		c.forgetSessions(gone)
 		known = len(gone) > 0
@@ -200,7 +199,7 @@ func (c *Core) reset(k *conn, w *who, req *protocol.Request) {
 	if !proceed {
 		return
 	}
-	r := &resetJob{actor: w.actor.Name, answer: func(err error) {
+	r := &resetJob{actor: w.Actor.Name, answer: func(err error) {
 		var a protocol.Answer = protocol.Ack{Header: protocol.NewHeader(req.ID, protocol.AnswerAck)}
 		if err != nil {
 			a = protocol.Refuse(req.ID, err)
@@ -226,72 +225,23 @@ func (q *queue) reset(c *Core, r *resetJob) {
 	q.next(c)
 }
 
-// token manages identities.
-func (c *Core) token(id *string, body *protocol.Token) (protocol.Answer, error) {
-	answer := protocol.Tokens{Header: protocol.NewHeader(id, protocol.AnswerToken), Tokens: []protocol.ActorInfo{}}
-	switch body.Op {
-	case "create":
-		var ttl time.Duration
-		if body.TTLMS != nil {
-			ttl = time.Duration(*body.TTLMS) * time.Millisecond
-		}
-		scopes := make([]identity.Scope, len(body.Scopes))
-		for i, s := range body.Scopes {
-			scopes[i] = identity.Scope(s)
-		}
-		secret, _, err := c.cfg.Identity.Create(body.Name, identity.Class(body.Class), scopes, body.Ask, ttl)
-		if err != nil {
-			return nil, tokenError(err)
-		}
-		answer.Token = secret
-	case "revoke":
-		if err := c.cfg.Identity.Revoke(body.Name); err != nil {
-			return nil, tokenError(err)
-		}
-	}
-	for _, info := range c.cfg.Identity.List() {
-		answer.Tokens = append(answer.Tokens, tokenInfo(info))
-	}
-	return answer, nil
-}
-
-// sim hands a request to the simulated world.
-func (c *Core) sim(id *string, body *protocol.Sim) (protocol.Answer, error) {
-	if c.cfg.Sim == nil {
-		return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: "this board is not simulated"}
-	}
-	answer, err := c.cfg.Sim.Sim(body.Op, body.Name, body.Value)
-	if err != nil {
-		code := protocol.CodeBadRequest
-		if errors.Is(err, board.ErrUnknownName) {
-			code = protocol.CodeNotFound
-		}
-		return nil, &protocol.Error{Code: code, Message: err.Error(), Resource: body.Name}
-	}
-	raw, err := json.Marshal(answer, json.Deterministic(true))
-	if err != nil {
-		return nil, fmt.Errorf("encode sim answer: %w", err)
-	}
-	return protocol.SimAnswer{Header: protocol.NewHeader(id, protocol.AnswerSim), Sim: raw}, nil
-}
-
 // conns lists live connections, after it has cut one when that was asked for.
 func (c *Core) conns(k *conn, w *who, id *string, body *protocol.Conn) (protocol.Answer, error) {
-	live := c.slots.list()
+	live := c.slots.List()
 	if body.Op == "kick" {
 		if body.Conn == nil {
 			return nil, &protocol.Error{Code: protocol.CodeBadRequest, Message: "kick needs conn, a number from `pal conn ls`"}
 		}
-		i := slices.IndexFunc(live, func(o *conn) bool { return o.id == *body.Conn })
+		i := slices.IndexFunc(live, func(o *conn) bool { return o.ID == *body.Conn })
 		if i < 0 {
 			return nil, &protocol.Error{Code: protocol.CodeNotFound, Message: "no such connection", Resource: fmt.Sprint(*body.Conn)}
 		}
-		live[i].close("cut by " + w.actor.Name)
+		live[i].Close("cut by " + w.Actor.Name)
 	}
 	answer := protocol.Conns{Header: protocol.NewHeader(id, protocol.AnswerConn), Conns: []protocol.ConnInfo{}}
 	for _, o := range live {
-		if o.ctx.Err() == nil {
-			answer.Conns = append(answer.Conns, o.info(k))
+		if o.Ctx.Err() == nil {
+			answer.Conns = append(answer.Conns, c.slots.Info(o, k))
 		}
 	}
 	return answer, nil

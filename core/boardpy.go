@@ -51,7 +51,7 @@ func (c *Core) applyBoard(k *conn, w *who, req *protocol.Request) {
 		}
 		c.tasksReset()
 		c.post(func() {
-			c.queue.reset(c, &resetJob{actor: w.actor.Name, answer: func(err error) {
+			c.queue.reset(c, &resetJob{actor: w.Actor.Name, answer: func(err error) {
 				if err != nil {
 					out = answers.Write(protocol.Refuse(req.ID, err))
 				}
@@ -63,14 +63,14 @@ func (c *Core) applyBoard(k *conn, w *who, req *protocol.Request) {
 
 // changeBoard keeps and sets another board.py.
 func (c *Core) changeBoard(w *who, id *string, body *protocol.Board) (protocol.Answer, error) {
-	human := w.actor.Class == identity.Human
+	human := w.Actor.Class == identity.Human
 	switch {
 	case c.cfg.Apply == nil:
 		return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: "this terminal keeps nothing, so its board.py cannot be changed"}
 	case c.cfg.Board.Mode == board.ModeEngineering && !human:
 		return nil, &protocol.Error{Code: protocol.CodeDenied, Rule: "board.human", Message: "in engineering mode only a human changes board.py"}
-	case !human && !w.actor.Can(identity.Exec):
-		return nil, &protocol.Error{Code: protocol.CodeDenied, Rule: "scope.exec", Message: w.actor.Name + " lacks the scope exec"}
+	case !human && !w.Actor.Can(identity.Exec):
+		return nil, &protocol.Error{Code: protocol.CodeDenied, Rule: "scope.exec", Message: w.Actor.Name + " lacks the scope exec"}
 	case body.Confirm != c.boardHash():
 		return nil, &protocol.Error{Code: protocol.CodeConflict, Rule: "board.confirm", Message: "board.py is another one than you saw: look at it again", Nearest: []string{c.boardHash()}}
 	case len(body.Source) > limits.CodeBytes:
@@ -81,7 +81,7 @@ func (c *Core) changeBoard(w *who, id *string, body *protocol.Board) (protocol.A
 		return nil, &protocol.Error{Code: protocol.CodeStorage, Message: "keep board.py: " + err.Error()}
 	}
 	c.setBoardPy([]byte(body.Source))
-	c.cfg.Events.Emit("board_applied", map[string]any{"actor": w.actor.Name, "before": before, "after": c.boardHash()})
+	c.cfg.Events.Emit("board_applied", map[string]any{"actor": w.Actor.Name, "before": before, "after": c.boardHash()})
 	return c.boardAnswer(id, body), nil
 }
 

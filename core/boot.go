@@ -1,11 +1,10 @@
 package core
 
 import (
-	"context"
 	"fmt"
 	"maps"
 
-	"github.com/pal-terminal/pal/audit"
+	"github.com/pal-terminal/pal/desk"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
@@ -17,7 +16,7 @@ func (c *Core) tellBoot() {
 	data := map[string]any{"cause": "start"}
 	maps.Copy(data, c.cfg.Boot)
 	data["boot_id"], data["product"], data["board"] = c.bootID, c.cfg.Product, c.cfg.Board.Name
-	data["mode"], data["pins"] = c.cfg.Board.Mode.String(), c.pinStates()
+	data["mode"], data["pins"] = c.cfg.Board.Mode.String(), desk.Pins(c.cfg.Table, c.cfg.Claims)
 	var cut []map[string]any
 	for _, e := range c.cfg.Ledger.Cut {
 		cut = append(cut, map[string]any{"trace": e.Trace, "actor": e.Actor, "type": e.Type})
@@ -46,7 +45,7 @@ func (c *Core) safeModeRefusal() *protocol.Error {
 func (c *Core) safeModeRequest(w *who, id *string, body *protocol.SafeMode) (protocol.Answer, error) {
 	if body.Op == "leave" {
 		switch {
-		case w.actor.Class != identity.Human:
+		case w.Actor.Class != identity.Human:
 			return nil, &protocol.Error{Code: protocol.CodeDenied, Rule: "safe_mode.human", Message: "only a human may leave safe mode"}
 		case c.cfg.SafeMode.Leave != nil:
 			if err := c.cfg.SafeMode.Leave(); err != nil {
@@ -54,7 +53,7 @@ func (c *Core) safeModeRequest(w *who, id *string, body *protocol.SafeMode) (pro
 			}
 		}
 		if c.safe.Swap(false) {
-			c.cfg.Events.Emit("safe_mode", map[string]any{"active": false, "actor": w.actor.Name})
+			c.cfg.Events.Emit("safe_mode", map[string]any{"active": false, "actor": w.Actor.Name})
 		}
 	}
 	a := protocol.SafeModeAnswer{Header: protocol.NewHeader(id, protocol.AnswerSafeMode), Active: c.safe.Load(), FailedStarts: c.cfg.SafeMode.Failed}
@@ -62,59 +61,4 @@ func (c *Core) safeModeRequest(w *who, id *string, body *protocol.SafeMode) (pro
 		a.Reason = c.cfg.SafeMode.Why
 	}
 	return a, nil
-}
-
-// auditRequest reads the audit log.
-func (c *Core) auditRequest(id *string, body *protocol.Audit) (protocol.Answer, error) {
-	log := c.cfg.Ledger.Log()
-	if log == nil {
-		return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: "this terminal keeps no audit log"}
-	}
-	ctx, done := context.WithTimeoutCause(c.ctx, limits.ConnWriteTimeout, errSlowDisk)
-	defer done()
-	a := protocol.AuditAnswer{Header: protocol.NewHeader(id, protocol.AnswerAudit), Key: log.Key()}
-	if err := log.Sync(ctx); err != nil && body.Op != "verify" { // what was done just now is there
-		c.log.Warn("audit log", "err", err)
-	}
-	if err := c.auditOp(ctx, log, body, &a); err != nil {
-		return nil, &protocol.Error{Code: protocol.CodeStorage, Message: "read the audit log: " + err.Error()}
-	}
-	head := log.Head()
-	a.End, a.Note = fmt.Sprintf("%d:%s", head.Size, head.Hash), head.Note
-	return a, nil
-}
-
-func (c *Core) auditOp(ctx context.Context, log *audit.Log, body *protocol.Audit, a *protocol.AuditAnswer) (err error) {
-	switch body.Op {
-	case "show":
-		a.Entries, err = log.Trace(body.Trace)
-	case "verify":
-		var kept *audit.Head
-		if body.Head != "" {
-			kept = new(audit.Head)
-			if _, err := fmt.Sscanf(body.Head, "%d:%s", &kept.Size, &kept.Hash); err != nil {
-				return fmt.Errorf("a head is SIZE:HASH: %w", err)
-			}
-		}
-		r, err := log.Verify(ctx, kept)
-		if err != nil {
-			return err
-		}
-		a.Report = &protocol.AuditReport{
-			Entries: r.Entries, First: r.First, Last: r.Last, Checkpoints: r.Checkpoints, Bad: r.Bad, Problem: r.Problem,
-		}
-	default: // tail and export
-		most := limits.AuditPage
-		if body.Limit != nil {
-			most = int(min(*body.Limit, int64(most)))
-		}
-		since := uint64(0)
-		if body.Since != nil {
-			since = *body.Since
-		} else if last := log.Head().Size; body.Op == "tail" && last > uint64(most) {
-			since = last - uint64(most)
-		}
-		a.Entries, a.More, err = log.Page(since, most)
-	}
-	return err
 }

@@ -170,8 +170,8 @@ func TestManyExecsKeepMemoryFlat(t *testing.T) {
 			d.leave()
 		}
 		synctest.Wait()
-		if _, left = memory(); left > goroutines || len(r.core.slots.conns) != 1 {
-			t.Errorf("after 500 connections: got %d goroutines and %d connections, had %d and 1", left, len(r.core.slots.conns), goroutines)
+		if _, left = memory(); left > goroutines || len(r.core.slots.List()) != 1 {
+			t.Errorf("after 500 connections: got %d goroutines and %d connections, had %d and 1", left, len(r.core.slots.List()), goroutines)
 		}
 	})
 }

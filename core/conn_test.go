@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pal-terminal/pal/conns"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/hw/hwtest"
 	"github.com/pal-terminal/pal/identity"
@@ -140,7 +141,7 @@ func TestHello(t *testing.T) {
 		}
 		hello(c, protocol.Hello{Token: r.human}, protocol.CodeDenied) // nobody becomes somebody else
 		hello(c, protocol.Hello{Token: r.bot, Client: "b"}, "")
-		if w := r.core.slots.list()[0].who.Load(); w.client != "b" || w.actor.Name != identity.LocalAgent {
+		if w := r.core.slots.List()[0].Who.Load(); w.Client != "b" || w.Actor.Name != identity.LocalAgent {
 			t.Errorf("got %+v, want the agent under its new client name", w)
 		}
 		hello(c, protocol.Hello{}, "") // identified already; its name stays
@@ -303,11 +304,11 @@ func TestRevoke(t *testing.T) {
 			if s := r.core.snapshot.Load(); s.Running != nil || s.Waiting != 0 {
 				t.Errorf("%s: got %+v running and %d waiting, want nothing", what, s.Running, s.Waiting)
 			}
-			if n := len(r.core.slots.list()); n != 1 {
+			if n := len(r.core.slots.List()); n != 1 {
 				t.Errorf("%s: got %d connections, want the admin's", what, n)
 			}
-			if got := r.core.queue.sessions.names; len(got) != 0 {
-				t.Errorf("%s: got sessions %v, want none", what, got)
+			if got := r.core.queue.sessions.Len(); got != 0 {
+				t.Errorf("%s: got sessions of %d actors, want none", what, got)
 			}
 		}
 		clients := open(r.token("temp", identity.Agent, identity.Read, identity.Exec), "first")
@@ -379,10 +380,10 @@ func TestRevokedInBetween(t *testing.T) {
 		actor, err := r.core.identify(r.bot)
 		check(t, err)
 		check(t, r.identity.Revoke(identity.LocalAgent))
-		k := &conn{core: r.core}
-		wantRefusal(t, "become", r.core.become(k, &who{actor: actor}, r.bot), protocol.CodeUnauthorized)
-		r.core.slots.release(k)
-		r.core.slots.serving.Done()
+		k := conns.New(t.Context(), nil, Peer{})
+		wantRefusal(t, "become", r.core.become(k, &who{Actor: actor}, r.bot), protocol.CodeUnauthorized)
+		r.core.slots.Release(k)
+		r.core.slots.Serving.Done()
 	})
 }
 
@@ -400,8 +401,8 @@ func TestRevokedMeanwhile(t *testing.T) {
 		c := r.dial(token)
 		c.exec("1", "late")
 		synctest.Wait()
-		k := r.core.slots.list()[0]
-		w := k.who.Load()
+		k := r.core.slots.List()[0]
+		w := k.Who.Load()
 		check(t, r.identity.Revoke("temp"))
 		c.wantCut("revoked")
 		id := "2"

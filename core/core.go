@@ -32,6 +32,7 @@ import (
 	"github.com/pal-terminal/pal/approval"
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/bus"
+	"github.com/pal-terminal/pal/conns"
 	"github.com/pal-terminal/pal/events"
 	"github.com/pal-terminal/pal/files"
 	"github.com/pal-terminal/pal/flash"
@@ -110,8 +111,8 @@ type Core struct {
 	work      chan func() // admission → runner; never full when admission sends, closed by it in the end
 	queue     queue       // owned by the admission goroutine
 	answers   *answers.Store
-	slots     slots // has its own lock
-	irqs      irqs  // has its own lock
+	slots     conns.Places // has its own lock
+	irqs      irqs         // has its own lock
 	tools     atomic.Pointer[toolset.Set]
 	boardPy   atomic.Pointer[[]byte]
 	desk      *files.Desk
@@ -178,9 +179,7 @@ func New(cfg Config) (*Core, error) {
 		c.setBoardPy(cfg.BoardPy)
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
-	c.slots.conns = map[uint64]*conn{}
 	c.irqs.armed = map[armKey]*registration{}
-	c.queue.sessions.names = map[string][]session{}
 	c.publish()
 	if err := c.openTasks(); err != nil {
 		return nil, err
@@ -322,7 +321,7 @@ func (c *Core) Close(ctx context.Context) error {
 	case <-c.ended:
 		return err
 	case <-ctx.Done():
-		c.slots.shut() // whatever the machine does
+		c.slots.Shut(errClosing.Error()) // whatever the machine does
 		return errors.Join(err, ctx.Err())
 	}
 }
@@ -340,8 +339,8 @@ func (c *Core) end() {
 	c.ask(func(*queue) {}) // the runner's last word has been delivered
 	c.irqs.forget(func(*registration) bool { return true })
 	c.cfg.Events.Emit("shutdown", map[string]any{"boot_id": c.bootID})
-	c.slots.shut()
-	c.slots.serving.Wait()
+	c.slots.Shut(errClosing.Error())
+	c.slots.Serving.Wait()
 	close(c.quiet)
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/answers"
+	"github.com/pal-terminal/pal/desk"
 	"github.com/pal-terminal/pal/events"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
@@ -68,16 +69,16 @@ func (c *Core) handle(k *conn, message []byte) {
 		if req != nil {
 			id = req.ID
 		}
-		k.answer(protocol.Refuse(id, err))
+		k.Answer(protocol.Refuse(id, err))
 		return
 	}
 	if hello, ok := req.Body.(*protocol.Hello); ok {
 		c.hello(k, req, hello)
 		return
 	}
-	w := k.who.Load()
+	w := k.Who.Load()
 	if err := c.allowed(k, w, req); err != nil {
-		k.answer(protocol.Refuse(req.ID, err))
+		k.Answer(protocol.Refuse(req.ID, err))
 		return
 	}
 	switch body := req.Body.(type) {
@@ -91,7 +92,7 @@ func (c *Core) handle(k *conn, message []byte) {
 		c.fs(k, w, req, body)
 		return
 	case *protocol.Unavailable:
-		k.answer(protocol.Refuse(req.ID, &protocol.Error{Code: protocol.CodeUnavailable, Message: req.Type + " is part of the protocol and comes with a later version"}))
+		k.Answer(protocol.Refuse(req.ID, &protocol.Error{Code: protocol.CodeUnavailable, Message: req.Type + " is part of the protocol and comes with a later version"}))
 		return
 	case *protocol.Subscribe:
 		c.subscribe(k, req, body)
@@ -116,7 +117,7 @@ func (c *Core) handle(k *conn, message []byte) {
 	case r.disk:
 		c.byClerk(k, w, req)
 	case r.look:
-		k.answer(c.act(k, w, req))
+		k.Answer(c.act(k, w, req))
 	default:
 		c.once(k, w, req)
 	}
@@ -135,12 +136,12 @@ func (c *Core) allowed(k *conn, w *who, req *protocol.Request) error {
 		return &protocol.Error{Code: protocol.CodeUnauthorized, Message: "send hello with a token first, or connect with `Authorization: Bearer TOKEN`"}
 	case !known && !later:
 		return &protocol.Error{Code: protocol.CodeDenied, Rule: "rule.none", Message: "nothing says who may send " + typ}
-	case !needs.reserved && k.reserved():
+	case !needs.reserved && c.slots.Reserved(k):
 		return &protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprintf("all %d connections are taken; this one serves hello, stop, ping and status only", limits.Connections)}
-	case typ == protocol.TypeEstopClear && w.actor.Class != identity.Human:
+	case typ == protocol.TypeEstopClear && w.Actor.Class != identity.Human:
 		return &protocol.Error{Code: protocol.CodeDenied, Rule: "estop.human", Message: "only a human may clear the e-stop"}
-	case needs.scope != "" && !w.actor.Can(needs.scope):
-		return &protocol.Error{Code: protocol.CodeDenied, Rule: "scope." + string(needs.scope), Message: fmt.Sprintf("%s lacks the scope %s", w.actor.Name, needs.scope)}
+	case needs.scope != "" && !w.Actor.Can(needs.scope):
+		return &protocol.Error{Code: protocol.CodeDenied, Rule: "scope." + string(needs.scope), Message: fmt.Sprintf("%s lacks the scope %s", w.Actor.Name, needs.scope)}
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func (c *Core) allowed(k *conn, w *who, req *protocol.Request) error {
 // hello identifies the connection and names its client. A second hello may name the client again but not become another
 // actor: an identity that could change would make every earlier check worthless.
 func (c *Core) hello(k *conn, req *protocol.Request, h *protocol.Hello) {
-	w := k.who.Load()
+	w := k.Who.Load()
 	actor, err := c.identify(h.Token)
 	switch {
 	case err != nil:
@@ -157,40 +158,40 @@ func (c *Core) hello(k *conn, req *protocol.Request, h *protocol.Hello) {
 	case w == nil && h.Token == "":
 		err = &protocol.Error{Code: protocol.CodeUnauthorized, Message: "hello needs a token on this connection"}
 	case w == nil:
-		w = &who{actor: actor}
+		w = &who{Actor: actor}
 		if err = c.become(k, w, h.Token); err != nil {
-			defer k.close(err.Error()) // after the answer
+			defer k.Close(err.Error()) // after the answer
 		}
-	case h.Token != "" && w.actor.Name != actor.Name:
+	case h.Token != "" && w.Actor.Name != actor.Name:
 		err = &protocol.Error{Code: protocol.CodeDenied, Message: "this connection is identified already; connect again to be somebody else"}
 	}
 	if err != nil {
-		k.answer(protocol.Refuse(req.ID, err))
+		k.Answer(protocol.Refuse(req.ID, err))
 		return
 	}
 	if h.Client != "" {
-		w = &who{actor: w.actor, client: h.Client}
-		k.who.Store(w)
+		w = &who{Actor: w.Actor, Client: h.Client}
+		k.Who.Store(w)
 	}
-	k.answer(protocol.Welcome{
+	k.Answer(protocol.Welcome{
 		Header: protocol.NewHeader(req.ID, protocol.AnswerWelcome), Versions: []string{protocol.Version}, Terminal: c.cfg.Terminal,
-		Product: c.cfg.Product, Guard: guardKind, Actor: actorInfo(w.actor), Conn: k.id, Frames: []string{"line"}, Limits: c.limits(),
+		Product: c.cfg.Product, Guard: guardKind, Actor: desk.Actor(w.Actor), Conn: k.ID, Frames: []string{"line"}, Limits: desk.Limits(c.cfg.Board),
 	})
 }
 
 // fetch repeats a stored answer as the answer to another request.
 func (c *Core) fetch(k *conn, w *who, req *protocol.Request, body *protocol.Target) {
-	stored, refusal := c.answers.Fetch(answers.Key{Actor: w.actor.Name, Client: clientName(k, w), ID: body.Target})
+	stored, refusal := c.answers.Fetch(answers.Key{Actor: w.Actor.Name, Client: clientName(k, w), ID: body.Target})
 	if refusal != nil {
-		k.answer(protocol.Refuse(req.ID, refusal))
+		k.Answer(protocol.Refuse(req.ID, refusal))
 		return
 	}
 	m, err := protocol.Readdress(stored, req.ID)
 	if err != nil {
-		k.answer(protocol.Refuse(req.ID, err))
+		k.Answer(protocol.Refuse(req.ID, err))
 		return
 	}
-	k.sendWait(outgoing{message: m})
+	k.SendWait(m)
 }
 
 // once runs a request that changes something, at most once for its id.
@@ -201,13 +202,13 @@ func (c *Core) once(k *conn, w *who, req *protocol.Request) {
 	}
 	a := c.do(k, w, req)
 	c.answers.Finish(entry, a, time.Now())
-	k.sendWait(outgoing{message: a.Sent})
+	k.SendWait(a.Sent)
 }
 
 // byClerk is once, or a look, for what waits for a disk: the read loop must hear a stop meanwhile.
 func (c *Core) byClerk(k *conn, w *who, req *protocol.Request) {
 	var entry *answers.Entry
-	work := func() { k.send(outgoing{message: answers.Encode(c.act(k, w, req))}) }
+	work := func() { k.Send(answers.Encode(c.act(k, w, req))) }
 	if !rules[req.Type].look {
 		var proceed bool
 		if entry, proceed = c.remember(k, w, req); !proceed {
@@ -224,13 +225,13 @@ func (c *Core) remember(k *conn, w *who, req *protocol.Request) (*answers.Entry,
 	if req.ID == nil {
 		return nil, true
 	}
-	key := answers.Key{Actor: w.actor.Name, Client: clientName(k, w), ID: *req.ID}
-	entry, body, refusal := c.answers.Begin(key, req.Hash, time.Now(), func(m []byte) { k.send(outgoing{message: m}) })
+	key := answers.Key{Actor: w.Actor.Name, Client: clientName(k, w), ID: *req.ID}
+	entry, body, refusal := c.answers.Begin(key, req.Hash, time.Now(), func(m []byte) { k.Send(m) })
 	switch {
 	case refusal != nil:
-		k.answer(protocol.Refuse(req.ID, refusal))
+		k.Answer(protocol.Refuse(req.ID, refusal))
 	case body != nil:
-		k.sendWait(outgoing{message: body})
+		k.SendWait(body)
 	}
 	return entry, entry != nil
 }
@@ -238,10 +239,10 @@ func (c *Core) remember(k *conn, w *who, req *protocol.Request) (*answers.Entry,
 // clientName is the name that ids are remembered under: the one the client gave, or one of its connection, so that clients
 // that count from 1 do not meet each other's answers.
 func clientName(k *conn, w *who) string {
-	if w.client != "" {
-		return w.client
+	if w.Client != "" {
+		return w.Client
 	}
-	return fmt.Sprintf("\x00conn%d", k.id)
+	return fmt.Sprintf("\x00conn%d", k.ID)
 }
 
 // subscribe starts, replaces or (for unsubscribe) ends the connection's subscription, from its answer on.
@@ -252,5 +253,5 @@ func (c *Core) subscribe(k *conn, req *protocol.Request, s *protocol.Subscribe) 
 		r = c.cfg.Events.Reader(s.Events, s.Since)
 		ack.Seq = r.Seq
 	}
-	k.sendWait(outgoing{message: answers.Encode(ack), reader: r})
+	k.Follow(answers.Encode(ack), r)
 }

@@ -39,7 +39,7 @@ func TestFaultStopsOutputs(t *testing.T) {
 // A request type that somebody adds and gives no rule is nobody's.
 func TestTypeWithoutRule(t *testing.T) {
 	bubble(t, options{}, func(t *testing.T, r *rig) {
-		err := r.core.allowed(&conn{}, &who{actor: identity.Actor{Name: "all", Scopes: []identity.Scope{"read", "exec", "actuate", "admin"}}},
+		err := r.core.allowed(&conn{}, &who{Actor: identity.Actor{Name: "all", Scopes: []identity.Scope{"read", "exec", "actuate", "admin"}}},
 			&protocol.Request{Type: "invented"})
 		if refusal, ok := errors.AsType[*protocol.Error](err); !ok || refusal.Code != protocol.CodeDenied {
 			t.Errorf("got %v, want it denied", err)

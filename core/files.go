@@ -12,14 +12,14 @@ import (
 // fs looks at files at once. Changes wait for a disk, and the read loop must hear a stop meanwhile: the clerk makes them.
 func (c *Core) fs(k *conn, w *who, req *protocol.Request, body *protocol.FS) {
 	do := func() protocol.Answer {
-		a, err := c.desk.Do(w.actor.Name+"\x00"+clientName(k, w), rightsOf(callerOf(w, k)), req.ID, body)
+		a, err := c.desk.Do(w.Actor.Name+"\x00"+clientName(k, w), rightsOf(callerOf(w, k)), req.ID, body)
 		if err != nil {
 			return protocol.Refuse(req.ID, err)
 		}
 		return a
 	}
 	if !body.Changes() {
-		k.answer(do())
+		k.Answer(do())
 		return
 	}
 	entry, proceed := c.remember(k, w, req)
@@ -27,7 +27,7 @@ func (c *Core) fs(k *conn, w *who, req *protocol.Request, body *protocol.FS) {
 		return
 	}
 	c.hand(k, entry, req, func() {
-		work := c.cfg.Ledger.Intend(w.actor, w.client, req, c.trace(c.traces.Add(1)))
+		work := c.cfg.Ledger.Intend(w.Actor, w.Client, req, c.trace(c.traces.Add(1)))
 		a := do()
 		out := answers.Write(a)
 		ctx, done := context.WithTimeoutCause(c.ctx, limits.AuditPatience, errSlowDisk)
@@ -59,14 +59,14 @@ func (c *Core) keepFiles() {
 }
 
 // watch begins or ends to tell a connection of a pin. Only its read loop comes here.
-func (k *conn) watch(w *who, typ string, body *protocol.Watch) error {
-	if k.watches == nil {
-		k.watches = watch.New(k.core.cfg.Table, k.core.cfg.Board, callerOf(w, k), &k.core.watches, func(event string, data map[string]any) {
-			k.core.cfg.Events.EmitFor(k.id, event == "pin_change", event, data) // the table tells everybody of pins
+func (c *Core) watch(k *conn, w *who, typ string, body *protocol.Watch) error {
+	if k.Watches == nil {
+		k.Watches = watch.New(c.cfg.Table, c.cfg.Board, callerOf(w, k), &c.watches, func(event string, data map[string]any) {
+			c.cfg.Events.EmitFor(k.ID, event == "pin_change", event, data) // the table tells everybody of pins
 		})
 	}
 	if typ == protocol.TypeUnwatch {
-		return k.watches.Remove(body)
+		return k.Watches.Remove(body)
 	}
-	return k.watches.Add(body)
+	return k.Watches.Add(body)
 }

@@ -179,7 +179,7 @@ func (q *queue) edge(c *Core, r *registration, e hw.Edge) {
 		c.irqs.forget(func(o *registration) bool { return o == r })
 		return
 	}
-	if j := q.running; j != nil && j.who.actor.Name == r.caller.Name && c.agent.vm.Edge(e) {
+	if j := q.running; j != nil && j.who.Actor.Name == r.caller.Name && c.agent.vm.Edge(e) {
 		r.done(c)
 		return
 	}

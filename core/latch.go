@@ -7,6 +7,7 @@ import (
 
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/store"
+	"github.com/pal-terminal/pal/task"
 )
 
 // latchKeeper makes the e-stop's latch durable and holds the tasks after it. One goroutine writes, and it writes what the pin table says in that moment, so that
@@ -77,27 +78,28 @@ func (c *Core) writeLatch() error {
 	waiters, actor := k.waiters, k.actor
 	k.waiters = nil
 	k.mu.Unlock()
-	var err error
 	for {
 		stopped, reason, since := c.cfg.Table.Stopped()
+		var err error
+		if m := c.manager; m != nil && stopped {
+			m.Hold(task.HoldEstop)
+		} else if m != nil {
+			err = m.Unhold(task.HoldEstop)
+		}
 		switch {
-		case k.disk == nil:
+		case k.disk == nil || err != nil:
 		case stopped:
 			err = k.disk.Set(reason, actor, since)
 		default:
 			err = k.disk.Clear()
 		}
-		if stopped && c.manager != nil {
-			c.manager.Hold(holdEstop)
-		}
 		if now, _, _ := c.cfg.Table.Stopped(); now == stopped || err != nil {
-			break
+			for _, w := range waiters {
+				w <- err
+			}
+			return err
 		}
 	}
-	for _, w := range waiters {
-		w <- err
-	}
-	return err
 }
 
 func textOf(err error) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pal-terminal/pal/conns"
 	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
@@ -55,10 +56,9 @@ func (c *Core) runFiles(list []string, rights flash.Rights) {
 	if rights != flash.Reading {
 		actor.Scopes = append(actor.Scopes, identity.Actuate)
 	}
-	nobody := &conn{core: c, out: make(chan outgoing, 1)} // takes the answer
-	nobody.ctx, nobody.cancel = context.WithCancelCause(context.Background())
+	nobody := conns.New(context.Background(), nil, Peer{}) // takes the answer
 	j := &job{
-		conn: nobody, who: &who{actor: actor}, req: &protocol.Request{Type: protocol.TypeExec},
+		conn: nobody, who: &who{Actor: actor}, req: &protocol.Request{Type: protocol.TypeExec},
 		exec:     &protocol.Exec{Code: protocol.Text(source.Data), Detach: true, Echo: new(bool)},
 		received: time.Now(), timeout: c.cfg.Board.MaxExec, session: mainSession, run: c.traces.Add(1),
 	}

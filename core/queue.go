@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/pal-terminal/pal/answers"
@@ -11,6 +10,7 @@ import (
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/sessions"
 )
 
 // job is an exec on its way: admitted, waiting, running, answered.
@@ -45,7 +45,7 @@ type queue struct {
 	busy     bool
 	revoked  []string // actors whose token ended while the runner was busy: what it does may arm an interrupt for them yet
 	edgeTurn bool     // the last work was not an edge: edges and execs take turns, so that neither starves the other
-	sessions sessions
+	sessions sessions.Names
 	forget   []string // namespaces that the next exec drops from the machine
 }
 
@@ -58,9 +58,9 @@ func (c *Core) tool(k *conn, w *who, req *protocol.Request, t *protocol.Tool) {
 	if session == "" {
 		session = mainSession
 	}
-	key, args, err := c.tools.Load().Find(w.actor.Name, session, t.Tool, t.Args)
+	key, args, err := c.tools.Load().Find(w.Actor.Name, session, t.Tool, t.Args)
 	if err != nil {
-		k.answer(protocol.Refuse(req.ID, err))
+		k.Answer(protocol.Refuse(req.ID, err))
 		return
 	}
 	body := &protocol.Exec{Session: session, TimeoutMS: t.TimeoutMS, TTLMS: t.TTLMS, ApprovalID: t.ApprovalID}
@@ -71,7 +71,7 @@ func (c *Core) tool(k *conn, w *who, req *protocol.Request, t *protocol.Tool) {
 func (c *Core) exec(k *conn, w *who, req *protocol.Request, body *protocol.Exec, call *hw.Job) {
 	timeout, err := c.checkExec(body)
 	if err != nil {
-		k.answer(protocol.Refuse(req.ID, err))
+		k.Answer(protocol.Refuse(req.ID, err))
 		return
 	}
 	entry, proceed := c.remember(k, w, req)
@@ -79,7 +79,7 @@ func (c *Core) exec(k *conn, w *who, req *protocol.Request, body *protocol.Exec,
 		return
 	}
 	if id := body.ApprovalID; id != "" {
-		if r, ok := c.cfg.Approvals.Get(id); !ok || r.Actor != w.actor.Name || r.State != approval.Approved {
+		if r, ok := c.cfg.Approvals.Get(id); !ok || r.Actor != w.Actor.Name || r.State != approval.Approved {
 			c.deliver(k, entry, answers.Write(protocol.Refuse(req.ID, &protocol.Error{
 				Code: protocol.CodeApprovalNeeded, Resource: id, ApprovalID: id, Message: "no person has approved that, or it was used: see approval ls",
 			})))
@@ -94,9 +94,9 @@ func (c *Core) exec(k *conn, w *who, req *protocol.Request, body *protocol.Exec,
 	if j.session == "" {
 		j.session = mainSession
 	}
-	parent := k.ctx // what a client runs ends with its connection
+	parent := k.Ctx // what a client runs ends with its connection
 	if body.Detach {
-		parent = context.WithoutCancel(k.ctx)
+		parent = context.WithoutCancel(k.Ctx)
 	}
 	j.ctx, j.cancel = context.WithCancelCause(parent)
 	c.post(func() { c.queue.admit(c, j) })
@@ -126,14 +126,14 @@ func (q *queue) admit(c *Core, j *job) {
 	case c.ctx.Err() != nil:
 		c.refuse(j, unavailable())
 		return
-	case j.conn.waiting >= limits.RequestsPerConn || len(q.waiting) >= limits.RequestsPerTerminal:
+	case j.conn.Waiting >= limits.RequestsPerConn || len(q.waiting) >= limits.RequestsPerTerminal:
 		c.refuse(j, &protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprintf("%d requests are waiting already; send the next when one was answered", len(q.waiting))})
 		return
 	}
 	if j.done == nil {
 		q.yield(c, errYielded)
 	}
-	j.conn.waiting++
+	j.conn.Waiting++
 	q.waiting = append(q.waiting, j)
 	q.next(c)
 }
@@ -141,7 +141,7 @@ func (q *queue) admit(c *Core, j *job) {
 // orphan reports whether the job's client is gone, and the job must not outlive it. It asks the connection: the job's own
 // context ends with that one, but a moment later.
 func (j *job) orphan() bool {
-	return j.conn.revoked.Load() || !j.exec.Detach && j.conn.ctx.Err() != nil
+	return j.conn.Revoked.Load() || !j.exec.Detach && j.conn.Ctx.Err() != nil
 }
 
 func interrupted(why error) *protocol.Error {
@@ -170,7 +170,7 @@ func (q *queue) next(c *Core) {
 			return
 		}
 		if j.call == nil || j.call.Session != "" { // a function of the board needs no names
-			key, gone := q.sessions.use(c, j.who.actor.Name, j.session)
+			key, gone := c.useSession(j.who.Actor.Name, j.session)
 			now := min(len(q.forget), limits.SessionsDropped) // a job is one record, and the next one takes the rest
 			j.key, j.forget, q.forget = key, append(gone, q.forget[:now]...), q.forget[now:]
 		}
@@ -186,13 +186,13 @@ func (q *queue) pop(c *Core) *job {
 	for len(q.waiting) > 0 {
 		j := q.waiting[0]
 		q.waiting = q.waiting[1:]
-		j.conn.waiting--
+		j.conn.Waiting--
 		if ttl := j.exec.TTLMS; ttl != nil && time.Since(j.received) > time.Duration(*ttl)*time.Millisecond {
 			c.refuse(j, &protocol.Error{Code: protocol.CodeExpired, Message: "the request waited longer than its ttl_ms and was not run"})
 			continue
 		}
 		if j.orphan() {
-			c.refuse(j, interrupted(context.Cause(j.conn.ctx)))
+			c.refuse(j, interrupted(context.Cause(j.conn.Ctx)))
 			continue
 		}
 		return j
@@ -216,7 +216,7 @@ func (q *queue) execEnded(c *Core, j *job, started, failed bool) {
 		q.forget = q.forget[:min(len(q.forget), limits.SessionsPerActor*limits.Tokens)]
 	}
 	if failed && j.exec.StopOnError {
-		q.drop(c, errStopped, func(o *job) bool { return o.who.actor.Name == j.who.actor.Name && o.session == j.session })
+		q.drop(c, errStopped, func(o *job) bool { return o.who.Actor.Name == j.who.Actor.Name && o.session == j.session })
 	}
 	q.ended(c)
 }
@@ -230,7 +230,7 @@ func (q *queue) drop(c *Core, why error, match func(*job) bool) (dropped int) {
 			continue
 		}
 		dropped++
-		j.conn.waiting--
+		j.conn.Waiting--
 		c.refuse(j, interrupted(why))
 	}
 	clear(q.waiting[len(kept):])
@@ -240,7 +240,7 @@ func (q *queue) drop(c *Core, why error, match func(*job) bool) (dropped int) {
 
 // departed drops what a gone connection left waiting, but for what it asked to keep. What runs was cancelled with it.
 func (q *queue) departed(c *Core, k *conn) {
-	q.drop(c, context.Cause(k.ctx), func(j *job) bool { return j.conn == k && !j.exec.Detach })
+	q.drop(c, context.Cause(k.Ctx), func(j *job) bool { return j.conn == k && !j.exec.Detach })
 	q.next(c)
 }
 
@@ -284,56 +284,17 @@ func (c *Core) refuse(j *job, err *protocol.Error) {
 // deliver remembers and sends an answer. It does not wait.
 func (c *Core) deliver(k *conn, entry *answers.Entry, w answers.Written) {
 	c.answers.Finish(entry, w, time.Now())
-	k.send(outgoing{message: w.Sent})
+	k.Send(w.Sent)
 }
 
-// sessions names the namespaces of each actor. A name that was forgotten gets another namespace when it comes again, so that
-// it starts empty also while the machine has not been told.
-type sessions struct {
-	names map[string][]session // by actor, most recently used first
-	next  uint64
-}
-
-type session struct{ name, key string }
-
-// use marks a session as used and returns its namespace, and the one to forget for it, if any. "new" has none.
-func (s *sessions) use(c *Core, actor, name string) (key string, forget []string) {
-	if name == "new" {
-		return "", nil
-	}
-	list := s.names[actor]
-	used := session{name: name}
-	if i := slices.IndexFunc(list, func(o session) bool { return o.name == name }); i >= 0 {
-		used = list[i]
-		list = slices.Delete(list, i, i+1)
-	} else {
-		s.next++
-		used.key = fmt.Sprintf("%s/%s/%d", actor, name, s.next)
-	}
-	list = slices.Insert(list, 0, used)
-	if len(list) > limits.SessionsPerActor {
-		old := list[limits.SessionsPerActor]
-		list, forget = list[:limits.SessionsPerActor], []string{old.key}
+// useSession marks a session as used and returns its namespace, and the one to forget for it, if any.
+func (c *Core) useSession(actor, name string) (key string, forget []string) {
+	key, dropped, forget := c.queue.sessions.Use(actor, name)
+	if dropped != "" {
 		c.forgetSessions(forget)
-		c.cfg.Events.Emit("session_dropped", map[string]any{"actor": actor, "session": old.name, "cause": "limit"})
+		c.cfg.Events.Emit("session_dropped", map[string]any{"actor": actor, "session": dropped, "cause": "limit"})
 	}
-	s.names[actor] = list
-	return used.key, forget
-}
-
-// remove forgets those sessions of an actor that match and returns their namespaces.
-func (s *sessions) remove(actor string, match func(name string) bool) (forget []string) {
-	list := slices.DeleteFunc(s.names[actor], func(o session) bool {
-		if match(o.name) {
-			forget = append(forget, o.key)
-			return true
-		}
-		return false
-	})
-	if s.names[actor] = list; len(list) == 0 {
-		delete(s.names, actor)
-	}
-	return forget
+	return key, forget
 }
 
 // edgeJob is an interrupt to be handled while no exec runs.

@@ -23,7 +23,7 @@ func (c *Core) do(k *conn, w *who, req *protocol.Request) answers.Written {
 	if r.quiet {
 		return answers.Write(c.act(k, w, req))
 	}
-	work := c.cfg.Ledger.Intend(w.actor, w.client, req, c.trace(c.traces.Add(1)))
+	work := c.cfg.Ledger.Intend(w.Actor, w.Client, req, c.trace(c.traces.Add(1)))
 	ctx, done := context.WithTimeoutCause(c.ctx, limits.AuditPatience, errSlowDisk)
 	defer done()
 	var a protocol.Answer

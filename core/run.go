@@ -88,7 +88,7 @@ func (c *Core) runReset(r *resetJob) {
 		err = fmt.Errorf("reset machine: %w", err)
 	}
 	c.post(func() {
-		clear(c.queue.sessions.names)
+		c.queue.sessions.Clear()
 		c.queue.forget = nil
 		r.answer(err)
 		c.queue.ended(c)
@@ -101,7 +101,7 @@ func (c *Core) runExec(j *job) {
 	ctx, done := context.WithTimeoutCause(j.ctx, j.timeout, errDeadline)
 	defer done()
 	s := newSink(c, j, start)
-	s.work = c.cfg.Ledger.Intend(j.who.actor, j.who.client, j.req, j.trace)
+	s.work = c.cfg.Ledger.Intend(j.who.Actor, j.who.Client, j.req, j.trace)
 	defer c.sources.add(j.code, j.exec.Code)()
 	m, work := &c.agent, hw.Job{Kind: hw.JobExec, Session: j.key, Code: j.exec.Code, Single: echoes(j.exec), Eval: j.exec.Eval}
 	if j.call != nil {
@@ -128,7 +128,7 @@ func (c *Core) runExec(j *job) {
 			s.effect(e)
 		}
 	}
-	c.gone(j.conn.id)
+	c.gone(j.conn.ID)
 	r := c.result(j, s, out, context.Cause(ctx), time.Since(start))
 	c.execs.Add(1)
 	if j.done != nil {

@@ -346,7 +346,7 @@ func (s *sink) stream(i, hold int) {
 		return
 	}
 	s.told[i] += len(part)
-	s.job.conn.trySend(answers.Encode(protocol.Output{
+	s.job.conn.TrySend(answers.Encode(protocol.Output{
 		Header: protocol.NewHeader(s.job.req.ID, protocol.AnswerOutput), Stream: [2]string{"stdout", "stderr"}[i],
 		Data: protocol.Text(part), Seq: s.seq,
 	}))
@@ -355,8 +355,8 @@ func (s *sink) stream(i, hold int) {
 
 // callerOf is who a connection's requests act as.
 func callerOf(w *who, k *conn) pin.Caller {
-	a := w.actor
-	return pin.Caller{Name: a.Name, Drive: a.Can("actuate"), Ask: a.Ask, Human: a.Class == identity.Human, Admin: a.Can("admin"), Conn: k.id}
+	a := w.Actor
+	return pin.Caller{Name: a.Name, Drive: a.Can("actuate"), Ask: a.Ask, Human: a.Class == identity.Human, Admin: a.Can("admin"), Conn: k.ID}
 }
 
 // result puts together what a client is told.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/pal-terminal/pal/desk"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
@@ -62,9 +63,6 @@ func (c *Core) taskOutcome(r task.Run, s *sink, out hw.Outcome, cause error) tas
 	return o
 }
 
-// holdEstop is why tasks are held after a stop: each until it is resumed.
-const holdEstop = "estop"
-
 // openTasks makes the manager of tasks.
 func (c *Core) openTasks() (err error) {
 	if c.cfg.Tasks == nil {
@@ -73,7 +71,7 @@ func (c *Core) openTasks() (err error) {
 	o := c.cfg.TaskList
 	o.Run = c.runTask
 	o.Claim = func(id string, owner task.Owner, uses []protocol.ResourceUse) error {
-		return asProtocol(c.cfg.Claims.TaskClaim(id, owner.Actor, usesOf(uses, "")))
+		return desk.Refusal(c.cfg.Claims.TaskClaim(id, owner.Actor, desk.Uses(uses, "")))
 	}
 	o.Release = c.cfg.Claims.TaskRelease
 	o.Safe = func(id, cause string) {
@@ -92,7 +90,7 @@ func (c *Core) openTasks() (err error) {
 		return err
 	}
 	if stopped, _, _ := c.cfg.Table.Stopped(); stopped {
-		c.manager.Hold(holdEstop)
+		c.manager.Hold(task.HoldEstop)
 	}
 	return nil
 }
@@ -141,7 +139,7 @@ func (c *Core) taskRequest(w *who, req *protocol.Request) (protocol.Answer, erro
 	case protocol.TypePause:
 		err = m.Pause(ref.TaskID)
 	case protocol.TypeResume:
-		err = m.Resume(ref.TaskID, w.actor.Class == identity.Human)
+		err = m.Resume(ref.TaskID, w.Actor.Class == identity.Human)
 	case protocol.TypeTrigger:
 		err = m.Trigger(ref.TaskID)
 	case protocol.TypeTaskResult:
@@ -177,8 +175,8 @@ func noTasks() *protocol.Error {
 }
 
 func ownerOf(w *who) task.Owner {
-	o := task.Owner{Actor: w.actor.Name, Class: string(w.actor.Class), Client: w.client}
-	for _, s := range w.actor.Scopes {
+	o := task.Owner{Actor: w.Actor.Name, Class: string(w.Actor.Class), Client: w.Client}
+	for _, s := range w.Actor.Scopes {
 		o.Scopes = append(o.Scopes, string(s))
 	}
 	return o
@@ -186,7 +184,7 @@ func ownerOf(w *who) task.Owner {
 
 // mayChange lets a task be changed by its owner, a person, or an admin.
 func (c *Core) mayChange(w *who, info protocol.TaskInfo) error {
-	if w.actor.Name == info.Actor || w.actor.Class == identity.Human || w.actor.Can(identity.Admin) {
+	if w.Actor.Name == info.Actor || w.Actor.Class == identity.Human || w.Actor.Can(identity.Admin) {
 		return nil
 	}
 	return &protocol.Error{Code: protocol.CodeDenied, Rule: "task.owner", Resource: info.TaskID, Holder: info.Actor, Message: "the task belongs to " + info.Actor}
