@@ -11,11 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
+	"github.com/pal-terminal/pal/cmd/pal/internal/commands/look"
 	"github.com/pal-terminal/pal/cmd/pal/internal/doctor"
 	"github.com/pal-terminal/pal/config"
 )
 
-func newDoctor(a *app) *cobra.Command {
+func newDoctor(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "check this computer: engine, folders, sandbox, running terminal",
@@ -25,15 +27,15 @@ func newDoctor(a *app) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f := doctor.Look(cmd.Context(), doctor.Options{
-				Machine: a.machine, Cache: config.CacheDir(a.getenv, a.stateDir()), State: a.stateDir(),
+				Machine: a.Machine, Cache: config.CacheDir(a.Getenv, a.StateDir()), State: a.StateDir(),
 				Version: productVersion(), EngineVersion: engineVersion(),
 			})
-			a.addTerminal(cmd.Context(), f)
-			if err := a.printFindings(f); err != nil {
+			addTerminal(cmd.Context(), a, f)
+			if err := printFindings(a, f); err != nil {
 				return err
 			}
 			if !f.OK {
-				return &failedError{"something essential is missing: see above"}
+				return &cli.FailedError{Message: "something essential is missing: see above"}
 			}
 			return nil
 		},
@@ -41,9 +43,9 @@ func newDoctor(a *app) *cobra.Command {
 }
 
 // addTerminal notes how the running terminal is, if there is one.
-func (a *app) addTerminal(ctx context.Context, f *doctor.Findings) {
-	t, err := a.target()
-	if errors.Is(err, errNotRunning) {
+func addTerminal(ctx context.Context, a *cli.App, f *doctor.Findings) {
+	t, err := a.Target()
+	if errors.Is(err, cli.ErrNotRunning) {
 		f.Add("terminal", false, nil, "none is running: start one with `pal up`")
 		return
 	}
@@ -60,16 +62,16 @@ func (a *app) addTerminal(ctx context.Context, f *doctor.Findings) {
 	f.Add("terminal", false, err, "running at "+t.URL)
 }
 
-func (a *app) printFindings(f *doctor.Findings) error {
-	if a.json {
-		return a.printJSON(f)
+func printFindings(a *cli.App, f *doctor.Findings) error {
+	if a.JSON {
+		return a.PrintJSON(f)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "pal %s on %s/%s\n", productVersion(), runtime.GOOS, runtime.GOARCH)
 	b.WriteString(f.Text())
 	if f.Terminal != nil {
-		b.WriteString("\n" + statusText(f.Terminal))
+		b.WriteString("\n" + look.StatusText(f.Terminal))
 	}
-	_, err := io.WriteString(a.stdout, b.String())
+	_, err := io.WriteString(a.Stdout, b.String())
 	return err
 }

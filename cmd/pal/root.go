@@ -1,16 +1,22 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
+	"github.com/pal-terminal/pal/cmd/pal/internal/commands/boards"
+	"github.com/pal-terminal/pal/cmd/pal/internal/commands/code"
+	"github.com/pal-terminal/pal/cmd/pal/internal/commands/files"
+	"github.com/pal-terminal/pal/cmd/pal/internal/commands/look"
+	"github.com/pal-terminal/pal/cmd/pal/internal/commands/safety"
 )
 
 // newRoot returns the whole command tree.
-func newRoot(a *app) *cobra.Command {
+func newRoot(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pal",
 		Short: "operate real hardware with MicroPython, behind a guard",
@@ -22,29 +28,29 @@ func newRoot(a *app) *cobra.Command {
 		SilenceUsage:  true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no command %q: see `pal help`", args[0])
+				return cli.Usagef("there is no command %q: see `pal help`", args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
-			a.parsed = true
+			a.Parsed = true
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true // it works; the list has to fit a screen
-	root.SetIn(a.stdin)
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageHint(cmd, err) })
 	flags := root.PersistentFlags()
-	flags.BoolVar(&a.json, "json", false, "print data as JSON")
-	flags.StringVar(&a.device, "device", "", "terminal: ws://HOST:PORT/pal (or PAL_DEVICE and PAL_TOKEN; default: the local one)")
-	flags.StringVar(&a.device, "url", "", "the same as --device")
-	flags.StringVar(&a.state, "state", "", "state folder (or PAL_STATE)")
+	flags.BoolVar(&a.JSON, "json", false, "print data as JSON")
+	flags.StringVar(&a.Device, "device", "", "terminal: ws://HOST:PORT/pal (or PAL_DEVICE and PAL_TOKEN; default: the local one)")
+	flags.StringVar(&a.Device, "url", "", "the same as --device")
+	flags.StringVar(&a.State, "state", "", "state folder (or PAL_STATE)")
 	if err := flags.MarkHidden("url"); err != nil {
 		panic(err) // the flag is defined above
 	}
-	for _, g := range a.groups() {
+	for _, g := range groups(a) {
 		for _, cmd := range g.commands {
 			cmd.GroupID = g.name
 			root.AddCommand(cmd)
@@ -56,7 +62,7 @@ func newRoot(a *app) *cobra.Command {
 	plain := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root {
-			_, _ = io.WriteString(a.stdout, overview(root)) // what fails here has nowhere to be told
+			_, _ = io.WriteString(a.Stdout, overview(root)) // what fails here has nowhere to be told
 			return
 		}
 		plain(cmd, args)
@@ -65,21 +71,21 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
-// group of commands, as the overview shows them.
+// commandGroup is a group of commands, as the overview shows them.
 type commandGroup struct {
 	name     string
 	commands []*cobra.Command
 }
 
-func (a *app) groups() []commandGroup {
+func groups(a *cli.App) []commandGroup {
 	return []commandGroup{
 		{"start", []*cobra.Command{newUp(a), newDoctor(a)}},
-		{"run", []*cobra.Command{newExec(a), newEval(a), newRun(a), newREPL(a), newTool(a), newInterrupt(a), newReset(a)}},
-		{"files", []*cobra.Command{newFS(a), newEdit(a), newMip(a)}},
-		{"pins", []*cobra.Command{newPins(a), newRead(a), newSet(a), newWatch(a)}},
-		{"safety", []*cobra.Command{newStop(a), newRelease(a)}},
-		{"look", []*cobra.Command{newStatus(a), newEvents(a), newConn(a), newToken(a)}},
-		{"bench", []*cobra.Command{newSim(a), newBoard(a), newBench(a), newVersion(a)}},
+		{"run", []*cobra.Command{code.Exec(a), code.Eval(a), code.Run(a), code.REPL(a), code.Tool(a), code.Interrupt(a), code.Reset(a)}},
+		{"files", []*cobra.Command{files.FS(a), files.Edit(a), files.Mip(a)}},
+		{"pins", []*cobra.Command{look.Pins(a), look.Read(a), look.Set(a), look.Watch(a)}},
+		{"safety", []*cobra.Command{safety.Stop(a), safety.Release(a)}},
+		{"look", []*cobra.Command{look.Status(a), look.Events(a), look.Conn(a), safety.Token(a)}},
+		{"bench", []*cobra.Command{boards.Sim(a), boards.Board(a), boards.Bench(a), newVersion(a)}},
 	}
 }
 
@@ -114,8 +120,8 @@ func hintArgs(cmd *cobra.Command) {
 
 // usageHint adds to an error of cobra's where to read on; errors of our own say it themselves.
 func usageHint(cmd *cobra.Command, err error) error {
-	if _, ours := errors.AsType[*usageError](err); err == nil || ours {
+	if err == nil || cli.IsUsage(err) {
 		return err
 	}
-	return usagef("%w: see `%s --help`", err, cmd.CommandPath())
+	return cli.Usagef("%w: see `%s --help`", err, cmd.CommandPath())
 }

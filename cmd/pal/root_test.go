@@ -10,12 +10,13 @@ import (
 
 	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/cmd/pal/internal/boardfile"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/protocol"
 )
 
 func TestEveryCommandHelps(t *testing.T) {
-	root := newRoot(&app{})
+	root := newRoot(&cli.App{})
 	root.InitDefaultHelpCmd()
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -50,11 +51,11 @@ func TestHelpFitsAScreen(t *testing.T) {
 func run(t *testing.T, env map[string]string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs strings.Builder
-	a := &app{
-		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
-		getenv: func(key string) string { return env[key] },
+	a := &cli.App{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Getenv: func(key string) string { return env[key] },
 	}
-	code = a.main(args)
+	code = command(a, args)
 	return code, out.String(), errs.String()
 }
 
@@ -81,8 +82,8 @@ func TestUsageErrors(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(c.line, " ", "_"), func(t *testing.T) {
 			code, stdout, stderr := run(t, env, strings.Fields(c.line)...)
-			if code != exitUsage {
-				t.Errorf("exit code: got %d, want %d", code, exitUsage)
+			if code != cli.ExitUsage {
+				t.Errorf("exit code: got %d, want %d", code, cli.ExitUsage)
 			}
 			if !strings.HasPrefix(stderr, "pal: ") || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
 				t.Errorf("stderr: got %q, want one line with %q", stderr, c.want)
@@ -97,54 +98,16 @@ func TestUsageErrors(t *testing.T) {
 func TestNothingRuns(t *testing.T) {
 	dir := t.TempDir()
 	code, _, stderr := run(t, map[string]string{"PAL_STATE": dir}, "exec", "1")
-	if code != exitUnavailable || !strings.Contains(stderr, "no terminal is running") || !strings.Contains(stderr, "pal up") || !strings.Contains(stderr, dir) {
+	if code != cli.ExitUnavailable || !strings.Contains(stderr, "no terminal is running") || !strings.Contains(stderr, "pal up") || !strings.Contains(stderr, dir) {
 		t.Errorf("exec without a terminal: got %d and %q", code, stderr)
 	}
 	code, _, stderr = run(t, map[string]string{"PAL_DEVICE": "127.0.0.1:1", "PAL_TOKEN": "x"}, "exec", "1")
-	if code != exitUnavailable || !strings.Contains(stderr, "nothing listens at 127.0.0.1:1") {
+	if code != cli.ExitUnavailable || !strings.Contains(stderr, "nothing listens at 127.0.0.1:1") {
 		t.Errorf("exec at a closed port: got %d and %q", code, stderr)
 	}
 	code, _, stderr = run(t, nil, "exec", "--device", "port:/dev/ttyUSB0", "1")
-	if code != exitUnavailable || !strings.Contains(stderr, "serial") {
+	if code != cli.ExitUnavailable || !strings.Contains(stderr, "serial") {
 		t.Errorf("exec on a serial port: got %d and %q", code, stderr)
-	}
-}
-
-func TestDeviceURL(t *testing.T) {
-	for word, want := range map[string]string{
-		"ws://h:1/pal":   "ws://h:1/pal",
-		"wss://h/pal/n":  "wss://h/pal/n",
-		"127.0.0.1:7333": "ws://127.0.0.1:7333/pal",
-		"[::1]:7333":     "ws://[::1]:7333/pal",
-		"http://h:1/":    "",
-		"h":              "",
-		"":               "",
-		"h:":             "",
-	} {
-		got, err := deviceURL(word)
-		if got != want || (err != nil) != (want == "") {
-			t.Errorf("deviceURL(%q): got %q, %v, want %q", word, got, err, want)
-		}
-	}
-}
-
-// The local token must reach the terminal that made it and no other listener.
-func TestSameEndpoint(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{
-		{"ws://127.0.0.1:1/pal", "ws://127.0.0.1:1/pal", true},
-		{"ws://127.0.0.1:1/pal", "ws://127.0.0.1:1/pal/x", true},
-		{"ws://127.0.0.1:1/pal", "ws://127.0.0.1:2/pal", false},
-		{"ws://127.0.0.1:1/pal", "ws://[::1]:1/pal", false},
-		{"ws://127.0.0.1:1/pal", "wss://127.0.0.1:1/pal", false},
-		{"ws://127.0.0.1:1/pal", "ws://127.0.0.1:1@evil:2/pal", false},
-		{"ws://127.0.0.1:1/pal", "ws://%zz/", false},
-	} {
-		if got := sameEndpoint(c.a, c.b); got != c.want {
-			t.Errorf("sameEndpoint(%s, %s): got %v, want %v", c.a, c.b, got, c.want)
-		}
 	}
 }
 
@@ -163,14 +126,6 @@ func TestTree(t *testing.T) {
 	}
 }
 
-func TestShellWord(t *testing.T) {
-	for word, want := range map[string]string{"./bin/pal": "./bin/pal", "/a b": "'/a b'", "it's": `'it'\''s'`} {
-		if got := shellWord(word); got != want {
-			t.Errorf("shellWord(%s): got %s, want %s", word, got, want)
-		}
-	}
-}
-
 func TestBoardInitAndLint(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if code, _, stderr := run(t, nil, "board", "init", "mine.yaml"); code != 0 {
@@ -180,7 +135,7 @@ func TestBoardInitAndLint(t *testing.T) {
 		t.Errorf("board lint of a new board: got %d, %q, %q", code, stdout, stderr)
 	}
 	code, _, stderr := run(t, nil, "board", "init", "mine.yaml")
-	if code != exitUsage || !strings.Contains(stderr, "is there already") {
+	if code != cli.ExitUsage || !strings.Contains(stderr, "is there already") {
 		t.Errorf("second board init: got %d, %q", code, stderr)
 	}
 }
@@ -199,15 +154,15 @@ func TestBoardLintFindings(t *testing.T) {
 	}
 	code, stdout, stderr := run(t, nil, "board", "lint", "b.yaml")
 	const want = "b.py:1: bare has no docstring"
-	if code != exitFailed || !strings.HasPrefix(stdout, want) || !strings.Contains(stdout, "b.py:1: bare lacks type hints") {
-		t.Errorf("board lint: got %d, %q, %q, want %d and %q", code, stdout, stderr, exitFailed, want)
+	if code != cli.ExitFailed || !strings.HasPrefix(stdout, want) || !strings.Contains(stdout, "b.py:1: bare lacks type hints") {
+		t.Errorf("board lint: got %d, %q, %q, want %d and %q", code, stdout, stderr, cli.ExitFailed, want)
 	}
 	code, stdout, stderr = run(t, nil, "board", "lint", "wrong.yaml", "--json")
-	if code != exitFailed || !strings.Contains(stdout, `{"file":"wrong.yaml","line":2,"column":`) || !strings.Contains(stdout, `{"file":"wrong.yaml","line":4,`) || stderr != "pal: wrong.yaml: 2 findings\n" {
+	if code != cli.ExitFailed || !strings.Contains(stdout, `{"file":"wrong.yaml","line":2,"column":`) || !strings.Contains(stdout, `{"file":"wrong.yaml","line":4,`) || stderr != "pal: wrong.yaml: 2 findings\n" {
 		t.Errorf("board lint --json: got %d, %q, %q, want both places", code, stdout, stderr)
 	}
 	code, stdout, _ = run(t, nil, "board", "lint", "device.yaml")
-	if want := "device.yaml:5:5: device led: \"bright\" is nothing"; code != exitFailed || !strings.HasPrefix(stdout, want) {
+	if want := "device.yaml:5:5: device led: \"bright\" is nothing"; code != cli.ExitFailed || !strings.HasPrefix(stdout, want) {
 		t.Errorf("board lint: got %d, %q, want %q", code, stdout, want)
 	}
 }

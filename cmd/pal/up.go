@@ -17,6 +17,7 @@ import (
 	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/cmd/pal/internal/boardfile"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/cmd/pal/internal/state"
 	"github.com/pal-terminal/pal/cmd/pal/internal/station"
 	"github.com/pal-terminal/pal/config"
@@ -30,18 +31,18 @@ type upFlags struct {
 	noAuth, noSandbox, main                  bool
 }
 
-func newUp(a *app) *cobra.Command {
+func newUp(a *cli.App) *cobra.Command {
 	return terminalCommand(a, "up", "start a guarded terminal, by default on a simulated board")
 }
 
 // newTerminal is `pal up` without what else will one day run beside a terminal; until then they are the same.
-func newTerminal(a *app) *cobra.Command {
+func newTerminal(a *cli.App) *cobra.Command {
 	cmd := terminalCommand(a, "terminal", "the terminal alone, for now the same as `pal up`")
 	cmd.Hidden = true
 	return cmd
 }
 
-func terminalCommand(a *app, name, short string) *cobra.Command {
+func terminalCommand(a *cli.App, name, short string) *cobra.Command {
 	f := upFlags{heap: config.Size(limits.VMHeapDefault)}
 	cmd := &cobra.Command{
 		Use:   name,
@@ -56,11 +57,11 @@ func terminalCommand(a *app, name, short string) *cobra.Command {
 			"  pal " + name + " --main   # after: pal fs cp main.py :",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := config.Load(config.Sources{Files: config.Files(a.getenv), Getenv: a.getenv, Flags: f.layer(cmd, a)})
+			cfg, err := config.Load(config.Sources{Files: config.Files(a.Getenv), Getenv: a.Getenv, Flags: f.layer(cmd, a)})
 			if err != nil {
-				return usage(err)
+				return cli.Usage(err)
 			}
-			return a.up(cmd.Context(), cfg, f)
+			return up(cmd.Context(), a, cfg, f)
 		},
 	}
 	flags := cmd.Flags()
@@ -77,7 +78,7 @@ func terminalCommand(a *app, name, short string) *cobra.Command {
 }
 
 // layer returns what the command line says; a flag that was not given says nothing.
-func (f *upFlags) layer(cmd *cobra.Command, a *app) config.Layer {
+func (f *upFlags) layer(cmd *cobra.Command, a *cli.App) config.Layer {
 	var l config.Layer
 	given := cmd.Flags().Changed
 	if given("board") {
@@ -99,26 +100,26 @@ func (f *upFlags) layer(cmd *cobra.Command, a *app) config.Layer {
 		l.Main = &f.main
 	}
 	if given("state") {
-		l.State = &a.state
+		l.State = &a.State
 	}
 	return l
 }
 
 // up runs a terminal until the context ends.
-func (a *app) up(ctx context.Context, cfg *config.Config, f upFlags) (err error) {
+func up(ctx context.Context, a *cli.App, cfg *config.Config, f upFlags) (err error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
-		return usagef("--log-level %q is not debug, info, warn or error", f.logLevel)
+		return cli.Usagef("--log-level %q is not debug, info, warn or error", f.logLevel)
 	}
 	desc, err := loadBoard(cfg.Board)
 	if err != nil {
 		return err
 	}
 	s := station.New(station.Config{
-		Settings: cfg, Board: desc, Machine: a.machine, Cache: config.CacheDir(a.getenv, cfg.State), NoSandbox: f.noSandbox,
+		Settings: cfg, Board: desc, Machine: a.Machine, Cache: config.CacheDir(a.Getenv, cfg.State), NoSandbox: f.noSandbox,
 		Version: productVersion(),
-		Log:     slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
-		Note:    func(line string) { _, _ = fmt.Fprintln(a.stderr, line) },
+		Log:     slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: level})),
+		Note:    func(line string) { _, _ = fmt.Fprintln(a.Stderr, line) },
 	})
 	defer func() {
 		if stopErr := s.Stop(); err == nil || ctx.Err() != nil {
@@ -131,7 +132,7 @@ func (a *app) up(ctx context.Context, cfg *config.Config, f upFlags) (err error)
 		}
 	}
 	if err := s.Start(ctx); errors.Is(err, station.ErrNoDriver) {
-		return usage(err)
+		return cli.Usage(err)
 	} else if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func (a *app) up(ctx context.Context, cfg *config.Config, f upFlags) (err error)
 			return err
 		}
 	}
-	if err := a.announce(s, cfg, desc); err != nil {
+	if err := announce(a, s, cfg, desc); err != nil {
 		return err
 	}
 	return s.Wait(ctx)
@@ -153,45 +154,45 @@ func loadBoard(word string) (*board.Description, error) {
 		return load.Builtin(word)
 	}
 	if _, err := os.Stat(word); err != nil {
-		return nil, usagef("there is no board file %s, and the boards that come with pal are: %s", word, strings.Join(load.Names(), ", "))
+		return nil, cli.Usagef("there is no board file %s, and the boards that come with pal are: %s", word, strings.Join(load.Names(), ", "))
 	}
 	d, err := load.File(word)
 	if problems, ok := errors.AsType[board.Problems](err); ok && len(problems) > 1 {
-		return nil, &failedError{fmt.Sprintf("%v (the first of %d findings: see `pal board lint %s`)", problems[:1], len(problems), shellWord(word))}
+		return nil, &cli.FailedError{Message: fmt.Sprintf("%v (the first of %d findings: see `pal board lint %s`)", problems[:1], len(problems), cli.ShellWord(word))}
 	}
 	if err != nil {
-		return nil, &failedError{err.Error()}
+		return nil, &cli.FailedError{Message: err.Error()}
 	}
 	return d, nil
 }
 
 // announce prints where the terminal is and how to use it.
-func (a *app) announce(s *station.Station, cfg *config.Config, desc *board.Description) error {
-	if a.json {
-		return a.printJSON(map[string]any{"addr": s.Addr(), "url": s.URL(), "state": cfg.State, "pid": os.Getpid()})
+func announce(a *cli.App, s *station.Station, cfg *config.Config, desc *board.Description) error {
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"addr": s.Addr(), "url": s.URL(), "state": cfg.State, "pid": os.Getpid()})
 	}
 	env := ""
 	usual := func(key string) string { // of a shell that nobody told about this terminal
 		if key == config.EnvState {
 			return ""
 		}
-		return a.getenv(key)
+		return a.Getenv(key)
 	}
 	if config.StateDir(usual) != cfg.State {
-		env = "PAL_STATE=" + shellWord(cfg.State) + " "
+		env = "PAL_STATE=" + cli.ShellWord(cfg.State) + " "
 	}
 	code := boardfile.FirstCode(desc)
 	raw, err := json.Marshal(code)
 	if err != nil {
 		return fmt.Errorf("encode the example: %w", err)
 	}
-	_, err = fmt.Fprintf(a.stdout, "PAL terminal %q, board %s (%s mode), serves at %s\n"+
+	_, err = fmt.Fprintf(a.Stdout, "PAL terminal %q, board %s (%s mode), serves at %s\n"+
 		"  try:    %s%s exec %s\n"+
 		"  raw:    {\"version\":\"1\",\"id\":\"1\",\"type\":\"exec\",\"code\":%s}\n"+
 		"  agents: Authorization: Bearer and the token in %s\n",
-		cfg.Name, desc.Name, desc.Mode, s.URL(), env, commandWord(), shellWord(code), raw, s.AgentTokenFile())
+		cfg.Name, desc.Name, desc.Mode, s.URL(), env, commandWord(), cli.ShellWord(code), raw, s.AgentTokenFile())
 	if err == nil && cfg.NoAuth {
-		_, err = fmt.Fprintln(a.stdout, "  no-auth: every program of this computer may use it without a token")
+		_, err = fmt.Fprintln(a.Stdout, "  no-auth: every program of this computer may use it without a token")
 	}
 	return err
 }
@@ -206,23 +207,13 @@ func commandWord() string {
 		return "pal"
 	}
 	if strings.Contains(os.Args[0], "/") {
-		return shellWord(os.Args[0])
+		return cli.ShellWord(os.Args[0])
 	}
-	return shellWord(self)
+	return cli.ShellWord(self)
 }
 
 func sameFile(a, b string) bool {
 	ia, errA := os.Stat(a)
 	ib, errB := os.Stat(b)
 	return errors.Join(errA, errB) == nil && os.SameFile(ia, ib)
-}
-
-// shellWord quotes a word for a shell where it needs it.
-func shellWord(word string) string {
-	if !strings.ContainsFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%", r)
-	}) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

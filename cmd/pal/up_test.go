@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/config"
 	"github.com/pal-terminal/pal/test/palbin"
 )
@@ -23,9 +24,9 @@ func upInside(t *testing.T, ctx context.Context, flags ...string) (env map[strin
 	env = map[string]string{"PAL_STATE": filepath.Join(dir, "state"), "XDG_CACHE_HOME": filepath.Dir(cache)}
 	ready := filepath.Join(dir, "ready")
 	var out, errs strings.Builder
-	a := &app{
-		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
-		getenv: func(key string) string { return env[key] }, machine: []string{palbin.Build(t), "vm"},
+	a := &cli.App{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Getenv: func(key string) string { return env[key] }, Machine: []string{palbin.Build(t), "vm"},
 	}
 	var code int
 	var wg sync.WaitGroup
@@ -33,8 +34,8 @@ func upInside(t *testing.T, ctx context.Context, flags ...string) (env map[strin
 		root := newRoot(a)
 		root.SetArgs(append([]string{"up", "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...))
 		err := root.ExecuteContext(ctx)
-		errs.WriteString(oneLine(err))
-		code = exitCode(err)
+		errs.WriteString(cli.OneLine(err))
+		code = cli.ExitCode(err)
 	})
 	ended = func() (int, string, string) {
 		wg.Wait()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/protocol"
 )
 
@@ -32,7 +33,7 @@ type versions struct {
 	Platform string `json:"platform"`
 }
 
-func newVersion(a *app) *cobra.Command {
+func newVersion(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "versions of pal, its protocol and its engine",
@@ -43,14 +44,14 @@ func newVersion(a *app) *cobra.Command {
 				Pal: productVersion(), Protocol: protocol.Version, Engine: engineVersion(),
 				Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 			}
-			if a.json {
-				return a.printJSON(v)
+			if a.JSON {
+				return a.PrintJSON(v)
 			}
 			engine := v.Engine
 			if engine == "" {
 				engine = "no engine: run `make build`"
 			}
-			_, err := fmt.Fprintf(a.stdout, "pal %s, protocol %s, %s, %s %s\n", v.Pal, v.Protocol, engine, v.Go, v.Platform)
+			_, err := fmt.Fprintf(a.Stdout, "pal %s, protocol %s, %s, %s %s\n", v.Pal, v.Protocol, engine, v.Go, v.Platform)
 			return err
 		},
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/micropython"
 )
 
@@ -15,7 +16,7 @@ func engineVersion() string {
 }
 
 // newVM is the process that runs guest code. `pal up` starts it; it is no command for people.
-func newVM(a *app) *cobra.Command {
+func newVM(a *cli.App) *cobra.Command {
 	opts := micropython.Options{FD: 3} // as package vm hands it over
 	cmd := &cobra.Command{
 		Use:    "vm",

@@ -1,4 +1,5 @@
-package main
+// Package code has the commands that run MicroPython on a terminal: exec, eval, run, repl, tool, interrupt and reset.
+package code
 
 import (
 	"context"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
@@ -42,7 +44,7 @@ func (f *execFlags) request(cmd *cobra.Command, code string) (protocol.Exec, err
 	e := protocol.Exec{Code: code, Session: f.session}
 	if cmd.Flags().Changed("timeout") {
 		if f.timeout < time.Millisecond {
-			return e, usagef("--timeout must be positive, such as 500ms")
+			return e, cli.Usagef("--timeout must be positive, such as 500ms")
 		}
 		ms := f.timeout.Milliseconds()
 		e.TimeoutMS = &ms
@@ -56,7 +58,8 @@ func (f *execFlags) request(cmd *cobra.Command, code string) (protocol.Exec, err
 	return e, nil
 }
 
-func newExec(a *app) *cobra.Command {
+// Exec makes `pal exec`.
+func Exec(a *cli.App) *cobra.Command {
 	var flags execFlags
 	cmd := &cobra.Command{
 		Use:   "exec [CODE | FILE | -]",
@@ -68,7 +71,7 @@ func newExec(a *app) *cobra.Command {
 			"  pal exec --timeout 500ms blink.py\n  echo 'print(1 + 1)' | pal exec -",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			code, err := a.code(args)
+			code, err := source(a, args)
 			if err != nil {
 				return err
 			}
@@ -76,14 +79,15 @@ func newExec(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.runOnce(cmd.Context(), req, flags.stream)
+			return runOnce(cmd.Context(), a, req, flags.stream)
 		},
 	}
 	flags.add(cmd)
 	return cmd
 }
 
-func newEval(a *app) *cobra.Command {
+// Eval makes `pal eval`.
+func Eval(a *cli.App) *cobra.Command {
 	var flags execFlags
 	cmd := &cobra.Command{
 		Use:     "eval EXPR",
@@ -97,7 +101,7 @@ func newEval(a *app) *cobra.Command {
 				return err
 			}
 			req.Eval = true
-			return a.runOnce(cmd.Context(), req, false)
+			return runOnce(cmd.Context(), a, req, false)
 		},
 	}
 	cmd.Flags().DurationVar(&flags.timeout, "timeout", 0, "deadline, such as 500ms (default: the terminal's, 30s)")
@@ -105,7 +109,8 @@ func newEval(a *app) *cobra.Command {
 	return cmd
 }
 
-func newRun(a *app) *cobra.Command {
+// Run makes `pal run`.
+func Run(a *cli.App) *cobra.Command {
 	var flags execFlags
 	cmd := &cobra.Command{
 		Use:     "run FILE",
@@ -113,7 +118,7 @@ func newRun(a *app) *cobra.Command {
 		Example: "  pal run blink.py --timeout 10s",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			code, err := a.readCode(args[0])
+			code, err := ReadCode(a, args[0])
 			if err != nil {
 				return err
 			}
@@ -121,7 +126,7 @@ func newRun(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.runOnce(cmd.Context(), req, true)
+			return runOnce(cmd.Context(), a, req, true)
 		},
 	}
 	flags.add(cmd)
@@ -131,76 +136,77 @@ func newRun(a *app) *cobra.Command {
 	return cmd
 }
 
-// code returns what the argument of exec stands for.
-func (a *app) code(args []string) (string, error) {
+// source returns what the argument of exec stands for.
+func source(a *cli.App, args []string) (string, error) {
 	if len(args) == 0 || args[0] == "-" {
-		if len(args) == 0 && show.IsTerminal(a.stdin) {
-			return "", usagef("nothing to run: give code, a file, or - for standard input")
+		if len(args) == 0 && show.IsTerminal(a.Stdin) {
+			return "", cli.Usagef("nothing to run: give code, a file, or - for standard input")
 		}
-		return a.readAll(a.stdin, "standard input")
+		return readAll(a, a.Stdin, "standard input")
 	}
 	word := args[0]
 	if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
-		return a.readCode(word)
+		return ReadCode(a, word)
 	}
 	if strings.HasSuffix(word, ".py") && !strings.ContainsAny(word, " \n;()=") {
-		return "", usagef("there is no file %s", word)
+		return "", cli.Usagef("there is no file %s", word)
 	}
 	return word, nil
 }
 
-func (a *app) readCode(name string) (string, error) {
+// ReadCode returns the code in a file, or on standard input for "-".
+func ReadCode(a *cli.App, name string) (string, error) {
 	if name == "-" {
-		return a.readAll(a.stdin, "standard input")
+		return readAll(a, a.Stdin, "standard input")
 	}
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", usagef("there is no file %s", name)
+		return "", cli.Usagef("there is no file %s", name)
 	}
 	if err != nil {
-		return "", usage(err)
+		return "", cli.Usage(err)
 	}
 	defer file.Close() //nolint:errcheck // nothing was written
-	return a.readAll(file, name)
+	return readAll(a, file, name)
 }
 
-func (a *app) readAll(r io.Reader, name string) (string, error) {
+func readAll(a *cli.App, r io.Reader, name string) (string, error) {
 	code, err := io.ReadAll(io.LimitReader(r, limits.CodeBytes+1))
 	if err != nil {
-		return "", usage(fmt.Errorf("read %s: %w", name, err))
+		return "", cli.Usage(fmt.Errorf("read %s: %w", name, err))
 	}
 	if len(code) > limits.CodeBytes {
-		return "", usagef("%s is longer than the %d bytes that one exec may have", name, limits.CodeBytes)
+		return "", cli.Usagef("%s is longer than the %d bytes that one exec may have", name, limits.CodeBytes)
 	}
 	if !utf8.Valid(code) {
-		return "", usagef("%s is not UTF-8 text", name)
+		return "", cli.Usagef("%s is not UTF-8 text", name)
 	}
 	return string(code), nil
 }
 
 // runOnce connects, runs one exec and prints what came of it.
-func (a *app) runOnce(ctx context.Context, req protocol.Exec, stream bool) error {
-	return a.with(ctx, func(c *client.Client) error { return a.execute(ctx, c, req, stream, a.stdout, a.stderr) })
+func runOnce(ctx context.Context, a *cli.App, req protocol.Exec, stream bool) error {
+	return a.With(ctx, func(c *client.Client) error { return execute(ctx, a, c, req, stream, a.Stdout, a.Stderr) })
 }
 
 // execute runs one exec, prints its output, value and fate, and returns the error that the exit code is made of.
-func (a *app) execute(ctx context.Context, c *client.Client, req protocol.Exec, stream bool, stdout, stderr io.Writer) error {
+func execute(ctx context.Context, a *cli.App, c *client.Client, req protocol.Exec, stream bool, stdout, stderr io.Writer) error {
 	live := show.Live{Stdout: stdout, Stderr: stderr}
 	var onOutput func(*protocol.Output)
-	if stream && !a.json {
+	if stream && !a.JSON {
 		onOutput = live.Take
 	}
 	result, err := c.ExecStream(ctx, req, onOutput)
 	if err != nil {
 		return err
 	}
-	return a.tell(result, &live, req.Eval, stdout, stderr)
+	return tell(a, result, &live, req.Eval, stdout, stderr)
 }
 
 // tell prints what a result says that has not been printed yet, with its value when that was asked for.
-func (a *app) tell(result *protocol.Result, live *show.Live, value bool, stdout, stderr io.Writer) error {
-	if a.json {
-		return errors.Join(a.printAnswer(result), quiet(resultError(result)))
+func tell(a *cli.App, result *protocol.Result, live *show.Live, value bool, stdout, stderr io.Writer) error {
+	if a.JSON {
+		return errors.Join(a.PrintAnswer(result), cli.Quiet(cli.ResultError(result)))
 	}
 	if err := live.Finish(result); err != nil {
 		return err
@@ -213,15 +219,7 @@ func (a *app) tell(result *protocol.Result, live *show.Live, value bool, stdout,
 	for _, line := range remarks(result) {
 		_, _ = fmt.Fprintln(stderr, "pal: "+line) // what fails here has nowhere to be told
 	}
-	return quiet(resultError(result))
-}
-
-// quiet marks an error as told already.
-func quiet(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &silent{err}
+	return cli.Quiet(cli.ResultError(result))
 }
 
 // remarks returns what a result has to say beyond the program's own output.
@@ -233,7 +231,7 @@ func remarks(r *protocol.Result) []string {
 	case r.Code == protocol.CodeDeadline:
 		lines = append(lines, fmt.Sprintf("deadline after %d ms, rung %d: the machine was killed and replaced, sessions start empty", r.ExecTimeMS, r.Rung))
 	case r.Error && r.Exception == nil && r.Message != "":
-		lines = append(lines, r.Message+nearest(r.Nearest))
+		lines = append(lines, r.Message+cli.Nearest(r.Nearest))
 	case r.Code == protocol.CodeInterrupted:
 		lines = append(lines, "interrupted")
 	}
@@ -247,11 +245,4 @@ func remarks(r *protocol.Result) []string {
 		lines = append(lines, fmt.Sprintf("the guard refused %d of the program's hardware calls", r.EffectsRefused))
 	}
 	return lines
-}
-
-func nearest(allowed []string) string {
-	if len(allowed) == 0 {
-		return ""
-	}
-	return " (allowed: " + strings.Join(allowed, ", ") + ")"
 }

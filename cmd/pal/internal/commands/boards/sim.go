@@ -1,4 +1,4 @@
-package main
+package boards
 
 import (
 	"fmt"
@@ -7,12 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/cmd/pal/internal/simview"
 	"github.com/pal-terminal/pal/protocol"
 )
 
-func newSim(a *app) *cobra.Command {
+// Sim makes `pal sim`.
+func Sim(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sim",
 		Short:   "the simulated world: fingers on buttons, volts on inputs",
@@ -21,10 +23,10 @@ func newSim(a *app) *cobra.Command {
 	for _, v := range simview.Verbs {
 		cmd.AddCommand(newSimVerb(a, v))
 	}
-	return group(cmd)
+	return cli.Group(cmd)
 }
 
-func newSimVerb(a *app, v simview.Verb) *cobra.Command {
+func newSimVerb(a *cli.App, v simview.Verb) *cobra.Command {
 	cmd := &cobra.Command{Use: v.Use, Short: v.Short, Example: v.Example, Args: cobra.ExactArgs(v.Args())}
 	output := ""
 	if v.Output {
@@ -38,22 +40,22 @@ func newSimVerb(a *app, v simview.Verb) *cobra.Command {
 		if v.Value {
 			req.Value = args[len(args)-1]
 		}
-		return a.with(cmd.Context(), func(c *client.Client) error { return a.sim(cmd, c, req, output) })
+		return a.With(cmd.Context(), func(c *client.Client) error { return operate(a, cmd, c, req, output) })
 	}
 	return cmd
 }
 
-// sim does an operation and shows what comes of it. The names of files are this command's affair and never leave it.
-func (a *app) sim(cmd *cobra.Command, c *client.Client, req protocol.Sim, output string) error {
+// operate does an operation and shows what comes of it. The names of files are this command's affair and never leave it.
+func operate(a *cli.App, cmd *cobra.Command, c *client.Client, req protocol.Sim, output string) error {
 	switch {
-	case req.Op == "image" && output == "" && !a.json && show.IsTerminal(a.stdout):
-		return usagef("a PNG is nothing for a screen: give a file with -o, or see `pal sim text %s`", shellWord(req.Name))
+	case req.Op == "image" && output == "" && !a.JSON && show.IsTerminal(a.Stdout):
+		return cli.Usagef("a PNG is nothing for a screen: give a file with -o, or see `pal sim text %s`", cli.ShellWord(req.Name))
 	case req.Op == "load":
-		return a.simLoad(cmd, c, req)
+		return simLoad(a, cmd, c, req)
 	case req.Op == "scenario" && req.Value != "off":
 		text, err := os.ReadFile(req.Value)
 		if err != nil {
-			return usagef("read the scenario: %v", err)
+			return cli.Usagef("read the scenario: %v", err)
 		}
 		req.Value = string(text)
 	}
@@ -62,32 +64,32 @@ func (a *app) sim(cmd *cobra.Command, c *client.Client, req protocol.Sim, output
 		return err
 	}
 	switch {
-	case req.Op == "image" && (output != "" || !a.json):
-		return a.simImage(answer, output)
-	case a.json:
-		return a.printLine(answer.Sim)
+	case req.Op == "image" && (output != "" || !a.JSON):
+		return simImage(a, answer, output)
+	case a.JSON:
+		return a.PrintLine(answer.Sim)
 	case req.Op == "text":
 		text, _, err := simview.Picture(answer.Sim)
 		if err == nil {
-			_, err = fmt.Fprint(a.stdout, text)
+			_, err = fmt.Fprint(a.Stdout, text)
 		}
 		return err
 	}
 	if rows, ok := simview.Rows(answer.Sim, show.Tree); ok {
-		return a.printTable(simview.Columns, rows)
+		return a.PrintTable(simview.Columns, rows)
 	}
-	_, err = fmt.Fprint(a.stdout, show.Tree(answer.Sim))
+	_, err = fmt.Fprint(a.Stdout, show.Tree(answer.Sim))
 	return err
 }
 
 // simImage writes a picture to a file, or to standard output when there is no name.
-func (a *app) simImage(answer *protocol.SimAnswer, output string) error {
+func simImage(a *cli.App, answer *protocol.SimAnswer, output string) error {
 	_, png, err := simview.Picture(answer.Sim)
 	if err != nil {
 		return err
 	}
 	if output == "" {
-		_, err = a.stdout.Write(png)
+		_, err = a.Stdout.Write(png)
 	} else {
 		err = os.WriteFile(output, png, 0o644) //nolint:gosec // a picture for everybody
 	}
@@ -99,12 +101,12 @@ func (a *app) simImage(answer *protocol.SimAnswer, output string) error {
 
 // simLoad fills a memory chip with a file. It is the file's length that decides whether it fits, so the chip refuses the part that does
 // not; what came before it stays loaded.
-func (a *app) simLoad(cmd *cobra.Command, c *client.Client, req protocol.Sim) error {
+func simLoad(a *cli.App, cmd *cobra.Command, c *client.Client, req protocol.Sim) error {
 	data, err := os.ReadFile(req.Value)
 	if err != nil {
-		return usagef("read what to load: %v", err)
+		return cli.Usagef("read what to load: %v", err)
 	}
-	done := show.NewProgress(a.stderr, len(data), "bytes into "+req.Name)
+	done := show.NewProgress(a.Stderr, len(data), "bytes into "+req.Name)
 	defer done.End()
 	for value, loaded := range simview.Loads(data) {
 		if _, err := c.Sim(cmd.Context(), protocol.Sim{Op: "load", Name: req.Name, Value: value}); err != nil {
@@ -113,9 +115,9 @@ func (a *app) simLoad(cmd *cobra.Command, c *client.Client, req protocol.Sim) er
 		done.At(loaded)
 	}
 	done.End()
-	if a.json {
-		return a.printJSON(map[string]any{"name": req.Name, "bytes": len(data)})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"name": req.Name, "bytes": len(data)})
 	}
-	_, err = fmt.Fprintf(a.stdout, "loaded %s into %s\n", count(len(data), "byte"), req.Name)
+	_, err = fmt.Fprintf(a.Stdout, "loaded %s into %s\n", cli.Count(len(data), "byte"), req.Name)
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package code
 
 import (
 	"encoding/json"
@@ -10,41 +10,43 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/protocol"
 )
 
-func newTool(a *app) *cobra.Command {
+// Tool makes `pal tool`.
+func Tool(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "tool",
 		Short:   "functions that can be called by name: list them, call one",
 		Example: "  pal tool ls\n  pal tool call set_led on=true",
 	}
 	cmd.AddCommand(newToolList(a), newToolCall(a))
-	return group(cmd)
+	return cli.Group(cmd)
 }
 
-func newToolList(a *app) *cobra.Command {
+func newToolList(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "ls", Short: "list the tools of board.py and of programs", Example: "  pal tool ls", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			answer, err := once[*protocol.Describe](cmd.Context(), a, protocol.TypeDescribe, nil)
+			answer, err := cli.Once[*protocol.Describe](cmd.Context(), a, protocol.TypeDescribe, nil)
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(map[string]any{"tools": answer.Tools})
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"tools": answer.Tools})
 			}
 			var rows [][]string
 			for _, t := range answer.Tools {
-				rows = append(rows, []string{t.Name, t.Signature, or(t.MadeBy, "-"), or(t.Session, "-"), strings.Split(or(t.Doc, "-"), "\n")[0]})
+				rows = append(rows, []string{t.Name, t.Signature, cli.Or(t.MadeBy, "-"), cli.Or(t.Session, "-"), strings.Split(cli.Or(t.Doc, "-"), "\n")[0]})
 			}
-			return a.printTable("NAME SIGNATURE MADE-BY SESSION ABOUT", rows)
+			return a.PrintTable("NAME SIGNATURE MADE-BY SESSION ABOUT", rows)
 		},
 	}
 }
 
-func newToolCall(a *app) *cobra.Command {
+func newToolCall(a *cli.App) *cobra.Command {
 	var (
 		object, session string
 		timeout         time.Duration
@@ -66,13 +68,13 @@ func newToolCall(a *app) *cobra.Command {
 				ms := timeout.Milliseconds()
 				req.TimeoutMS = &ms
 			}
-			return a.with(cmd.Context(), func(c *client.Client) error {
+			return a.With(cmd.Context(), func(c *client.Client) error {
 				result, err := c.Tool(cmd.Context(), req)
 				if err != nil {
 					return err
 				}
-				live := show.Live{Stdout: a.stderr, Stderr: a.stderr} // standard output is the value's
-				return a.tell(result, &live, true, a.stdout, a.stderr)
+				live := show.Live{Stdout: a.Stderr, Stderr: a.Stderr} // standard output is the value's
+				return tell(a, result, &live, true, a.Stdout, a.Stderr)
 			})
 		},
 	}
@@ -87,19 +89,19 @@ func toolArgs(object string, words []string) (jsontext.Value, error) {
 	args := map[string]jsontext.Value{}
 	if object != "" {
 		if err := json.Unmarshal([]byte(object), &args); err != nil || args == nil {
-			return nil, usagef("--args %s is not a JSON object", object)
+			return nil, cli.Usagef("--args %s is not a JSON object", object)
 		}
 	}
 	for _, word := range words {
 		key, text, ok := strings.Cut(word, "=")
 		if _, twice := args[key]; !ok || key == "" || twice {
-			return nil, usagef("%q is not KEY=VALUE with a KEY of its own", word)
+			return nil, cli.Usagef("%q is not KEY=VALUE with a KEY of its own", word)
 		}
 		value := jsontext.Value(text)
 		if !value.IsValid() {
 			quoted, err := jsontext.AppendQuote(nil, text)
 			if err != nil {
-				return nil, usage(errors.New("a VALUE is UTF-8 text"))
+				return nil, cli.Usage(errors.New("a VALUE is UTF-8 text"))
 			}
 			value = quoted
 		}
@@ -107,7 +109,7 @@ func toolArgs(object string, words []string) (jsontext.Value, error) {
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {
-		return nil, usagef("the arguments: %v", err)
+		return nil, cli.Usagef("the arguments: %v", err)
 	}
 	return raw, nil
 }

@@ -1,4 +1,4 @@
-package main
+package safety
 
 import (
 	"fmt"
@@ -7,10 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/protocol"
 )
 
-func newToken(a *app) *cobra.Command {
+// Token makes `pal token`.
+func Token(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "token",
 		Short:   "identities: create, list, revoke",
@@ -21,18 +23,18 @@ func newToken(a *app) *cobra.Command {
 			Use: "revoke NAME", Short: "end an identity and cut its connections at once", Example: "  pal token revoke bot",
 			Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				answer, err := once[protocol.Answer](cmd.Context(), a, protocol.TypeToken, &protocol.Token{Op: "revoke", Name: args[0]})
+				answer, err := cli.Once[protocol.Answer](cmd.Context(), a, protocol.TypeToken, &protocol.Token{Op: "revoke", Name: args[0]})
 				if err != nil {
 					return err
 				}
-				return a.done(answer, "%s is revoked and its connections are cut", args[0])
+				return a.Done(answer, "%s is revoked and its connections are cut", args[0])
 			},
 		},
 	)
-	return group(cmd)
+	return cli.Group(cmd)
 }
 
-func newTokenCreate(a *app) *cobra.Command {
+func newTokenCreate(a *cli.App) *cobra.Command {
 	req := &protocol.Token{Op: "create"}
 	var ttl time.Duration
 	cmd := &cobra.Command{
@@ -44,19 +46,19 @@ func newTokenCreate(a *app) *cobra.Command {
 			req.Name = args[0]
 			if cmd.Flags().Changed("ttl") {
 				if ttl < time.Millisecond {
-					return usagef("--ttl must be positive, such as 1h")
+					return cli.Usagef("--ttl must be positive, such as 1h")
 				}
 				ms := ttl.Milliseconds()
 				req.TTLMS = &ms
 			}
-			answer, err := once[*protocol.Tokens](cmd.Context(), a, protocol.TypeToken, req)
+			answer, err := cli.Once[*protocol.Tokens](cmd.Context(), a, protocol.TypeToken, req)
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printAnswer(answer)
+			if a.JSON {
+				return a.PrintAnswer(answer)
 			}
-			_, err = fmt.Fprintln(a.stdout, answer.Token)
+			_, err = fmt.Fprintln(a.Stdout, answer.Token)
 			return err
 		},
 	}
@@ -67,29 +69,29 @@ func newTokenCreate(a *app) *cobra.Command {
 	return cmd
 }
 
-func newTokenList(a *app) *cobra.Command {
+func newTokenList(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "ls", Short: "list identities, without their secrets", Example: "  pal token ls --json", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			answer, err := once[*protocol.Tokens](cmd.Context(), a, protocol.TypeToken, &protocol.Token{Op: "ls"})
+			answer, err := cli.Once[*protocol.Tokens](cmd.Context(), a, protocol.TypeToken, &protocol.Token{Op: "ls"})
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printAnswer(answer)
+			if a.JSON {
+				return a.PrintAnswer(answer)
 			}
 			var rows [][]string
 			for _, t := range answer.Tokens {
 				expires, asks := "never", "-"
 				if t.ExpiresMS != 0 {
-					expires = clock(t.ExpiresMS)
+					expires = cli.Clock(t.ExpiresMS)
 				}
 				if t.Ask {
 					asks = "asks"
 				}
 				rows = append(rows, []string{t.Name, t.Class, strings.Join(t.Scopes, ","), expires, asks})
 			}
-			return a.printTable("NAME CLASS SCOPES EXPIRES DANGER", rows)
+			return a.PrintTable("NAME CLASS SCOPES EXPIRES DANGER", rows)
 		},
 	}
 }

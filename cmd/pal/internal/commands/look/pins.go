@@ -1,4 +1,5 @@
-package main
+// Package look has the commands that show what a terminal does: pins, read, set, watch, events, status and conn.
+package look
 
 import (
 	"context"
@@ -11,12 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
 )
 
-func newPins(a *app) *cobra.Command {
+// Pins makes `pal pins`.
+func Pins(a *cli.App) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use:     "pins",
@@ -24,11 +27,11 @@ func newPins(a *app) *cobra.Command {
 		Example: "  pal pins\n  pal pins --watch\n  pal pins --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd.Context(), func(c *client.Client) error {
+			return a.With(cmd.Context(), func(c *client.Client) error {
 				if watch {
-					return a.watchPins(cmd.Context(), c)
+					return watchPins(cmd.Context(), a, c)
 				}
-				_, err := a.showPins(cmd.Context(), c)
+				_, err := showPins(cmd.Context(), a, c)
 				return err
 			})
 		},
@@ -37,24 +40,24 @@ func newPins(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) showPins(ctx context.Context, c *client.Client) (*protocol.Pins, error) {
+func showPins(ctx context.Context, a *cli.App, c *client.Client) (*protocol.Pins, error) {
 	pins, err := c.Pins(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if a.json {
-		return pins, a.printAnswer(pins)
+	if a.JSON {
+		return pins, a.PrintAnswer(pins)
 	}
 	var rows [][]string
 	for _, p := range pins.Pins {
 		rows = append(rows, pinRow(p))
 	}
-	return pins, a.printTable("PIN NAME OWNER MODE LEVEL DRIVER RULES", rows)
+	return pins, a.PrintTable("PIN NAME OWNER MODE LEVEL DRIVER RULES", rows)
 }
 
 // watchPins prints the table and then each pin that changed, until interrupted.
-func (a *app) watchPins(ctx context.Context, c *client.Client) error {
-	before, err := a.showPins(ctx, c)
+func watchPins(ctx context.Context, a *cli.App, c *client.Client) error {
+	before, err := showPins(ctx, a, c)
 	if err != nil {
 		return err
 	}
@@ -77,7 +80,7 @@ func (a *app) watchPins(ctx context.Context, c *client.Client) error {
 			if i < len(before.Pins) && reflect.DeepEqual(p, before.Pins[i]) {
 				continue
 			}
-			if err := a.printPin(p); err != nil {
+			if err := printPin(a, p); err != nil {
 				return err
 			}
 		}
@@ -85,11 +88,11 @@ func (a *app) watchPins(ctx context.Context, c *client.Client) error {
 	}
 }
 
-func (a *app) printPin(p protocol.PinState) error {
-	if a.json {
-		return a.printJSON(p)
+func printPin(a *cli.App, p protocol.PinState) error {
+	if a.JSON {
+		return a.PrintJSON(p)
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s  %s\n", time.Now().Format("15:04:05.000"), strings.Join(pinRow(p), "  "))
+	_, err := fmt.Fprintf(a.Stdout, "%s  %s\n", time.Now().Format("15:04:05.000"), strings.Join(pinRow(p), "  "))
 	return err
 }
 
@@ -108,22 +111,24 @@ func pinRow(p protocol.PinState) []string {
 	if p.Fault != "" {
 		rules = append([]string{"FAULT: " + p.Fault}, rules...)
 	}
-	return []string{p.Pin, or(p.Name, "-"), p.Owner, or(p.Mode, "-"), level, or(p.Driver, "-"), or(strings.Join(rules, "; "), "-")}
+	return []string{p.Pin, cli.Or(p.Name, "-"), p.Owner, cli.Or(p.Mode, "-"), level, cli.Or(p.Driver, "-"), cli.Or(strings.Join(rules, "; "), "-")}
 }
 
-func newRead(a *app) *cobra.Command {
+// Read makes `pal read`.
+func Read(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "read NAME",
 		Short:   "read one pin, without the machine",
 		Example: "  pal read BUTTON\n  pal read 1",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.pinResult(cmd.Context(), protocol.TypePinRead, &protocol.PinRead{Pin: protocol.PinName(args[0])})
+			return pinResult(cmd.Context(), a, protocol.TypePinRead, &protocol.PinRead{Pin: protocol.PinName(args[0])})
 		},
 	}
 }
 
-func newSet(a *app) *cobra.Command {
+// Set makes `pal set`.
+func Set(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "set NAME 0|1",
 		Short:   "drive one pin by the same rules as code, without the machine",
@@ -136,22 +141,22 @@ func newSet(a *app) *cobra.Command {
 			case "1":
 				set.Value = 1
 			default:
-				return usagef("a level is 0 or 1, not %q", args[1])
+				return cli.Usagef("a level is 0 or 1, not %q", args[1])
 			}
-			return a.pinResult(cmd.Context(), protocol.TypePinSet, set)
+			return pinResult(cmd.Context(), a, protocol.TypePinSet, set)
 		},
 	}
 }
 
 // pinResult asks for one pin and prints its value.
-func (a *app) pinResult(ctx context.Context, typ string, body any) error {
-	result, err := once[*protocol.Result](ctx, a, typ, body)
+func pinResult(ctx context.Context, a *cli.App, typ string, body any) error {
+	result, err := cli.Once[*protocol.Result](ctx, a, typ, body)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printAnswer(result)
+	if a.JSON {
+		return a.PrintAnswer(result)
 	}
-	_, err = fmt.Fprintln(a.stdout, show.Text(result.Value))
+	_, err = fmt.Fprintln(a.Stdout, show.Text(result.Value))
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -37,11 +37,11 @@ func TestExitCode(t *testing.T) {
 		"a_code_of_the_future":          3,
 	} {
 		err := fmt.Errorf("exec: %w", &protocol.Error{Code: code, Message: "m"})
-		if got := exitCode(err); got != want {
+		if got := ExitCode(err); got != want {
 			t.Errorf("exitCode(%s): got %d, want %d", code, got, want)
 		}
 		result := &protocol.Result{Error: true, Code: code}
-		if got := exitCode(quiet(resultError(result))); got != want {
+		if got := ExitCode(Quiet(ResultError(result))); got != want {
 			t.Errorf("exitCode of a result with %s: got %d, want %d", code, got, want)
 		}
 	}
@@ -50,12 +50,12 @@ func TestExitCode(t *testing.T) {
 		want int
 	}{
 		{nil, 0},
-		{resultError(&protocol.Result{}), 0},
-		{quiet(nil), 0},
-		{resultError(&protocol.Result{Error: true, Code: protocol.CodeNotFound}), 6},
-		{resultError(&protocol.Result{Error: true, Code: protocol.CodeNotFound, Refusal: 1}), 5}, // of the guard to a program
-		{usagef("no"), 2},
-		{&failedError{"lint"}, 1},
+		{ResultError(&protocol.Result{}), 0},
+		{Quiet(nil), 0},
+		{ResultError(&protocol.Result{Error: true, Code: protocol.CodeNotFound}), 6},
+		{ResultError(&protocol.Result{Error: true, Code: protocol.CodeNotFound, Refusal: 1}), 5}, // of the guard to a program
+		{Usagef("no"), 2},
+		{&FailedError{Message: "lint"}, 1},
 		{fmt.Errorf("dial: %w", transport.ErrUnauthorized), 5},
 		{fmt.Errorf("dial: %w", transport.ErrForbidden), 5},
 		{fmt.Errorf("dial: %w", transport.ErrBusy), 3},
@@ -63,7 +63,7 @@ func TestExitCode(t *testing.T) {
 		{fmt.Errorf("wait: %w", context.Canceled), 130},
 		{errors.New("anything else"), 3},
 	} {
-		if got := exitCode(c.err); got != c.want {
+		if got := ExitCode(c.err); got != c.want {
 			t.Errorf("exitCode(%v): got %d, want %d", c.err, got, c.want)
 		}
 	}
@@ -75,11 +75,11 @@ func TestOneLine(t *testing.T) {
 		want string
 	}{
 		{nil, ""},
-		{quiet(errors.New("told")), ""},
+		{Quiet(errors.New("told")), ""},
 		{errors.Join(errors.New("a"), errors.New("b")), "a; b"},
 		{fmt.Errorf("wait: %w", context.Canceled), "interrupted"},
 	} {
-		if got := oneLine(c.err); got != c.want {
+		if got := OneLine(c.err); got != c.want {
 			t.Errorf("oneLine(%v): got %q, want %q", c.err, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package look
 
 import (
 	"fmt"
@@ -8,31 +8,33 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/protocol"
 )
 
-func newStatus(a *app) *cobra.Command {
+// Status makes `pal status`.
+func Status(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
 		Short:   "what the terminal is doing now",
 		Example: "  pal status --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := once[*protocol.Status](cmd.Context(), a, protocol.TypeStatus, nil)
+			s, err := cli.Once[*protocol.Status](cmd.Context(), a, protocol.TypeStatus, nil)
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printAnswer(s)
+			if a.JSON {
+				return a.PrintAnswer(s)
 			}
-			_, err = io.WriteString(a.stdout, statusText(s))
+			_, err = io.WriteString(a.Stdout, StatusText(s))
 			return err
 		},
 	}
 }
 
-// statusText is a status for people.
-func statusText(s *protocol.Status) string {
+// StatusText is a status for people.
+func StatusText(s *protocol.Status) string {
 	var b strings.Builder
 	line := func(key, format string, args ...any) {
 		fmt.Fprintf(&b, "%-12s %s\n", key, fmt.Sprintf(format, args...))
@@ -40,12 +42,12 @@ func statusText(s *protocol.Status) string {
 	line("terminal", "%s (%s), up %v", s.Terminal, s.Product, (time.Duration(s.UptimeMS) * time.Millisecond).Round(time.Second))
 	line("board", "%s, %s mode", s.Board, s.Mode)
 	if s.Estop.Latched {
-		line("e-stop", "LATCHED since %s: %s (`pal release` clears it)", clock(s.Estop.SinceMS), or(s.Estop.Reason, "no reason given"))
+		line("e-stop", "LATCHED since %s: %s (`pal release` clears it)", cli.Clock(s.Estop.SinceMS), cli.Or(s.Estop.Reason, "no reason given"))
 	} else {
 		line("e-stop", "not set")
 	}
 	if r := s.Running; r != nil {
-		line("running", "%s of %s in session %s, %s", r.Trace, r.Actor, r.Session, age(r.SinceMS))
+		line("running", "%s of %s in session %s, %s", r.Trace, r.Actor, r.Session, cli.Age(r.SinceMS))
 	} else {
 		line("running", "nothing")
 	}

@@ -1,4 +1,5 @@
-package main
+// Package files has the commands about the files of a terminal: fs, edit and mip.
+package files
 
 import (
 	"context"
@@ -11,12 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/cmd/pal/internal/flashfs"
 	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/protocol"
 )
 
-func newFS(a *app) *cobra.Command {
+// FS makes `pal fs`.
+func FS(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fs",
 		Short: "files on the terminal: ls cat cp rm mkdir mv tree df",
@@ -27,17 +30,17 @@ func newFS(a *app) *cobra.Command {
 	cmd.AddCommand(newFSList(a), newFSTree(a), newFSCat(a), newFSCopy(a), newFSMove(a), newFSFree(a),
 		newFSEach(a, "rm", "remove files, with -r folders", "removed", true),
 		newFSEach(a, "mkdir", "make folders, and those they are in", "made", false))
-	return group(cmd)
+	return cli.Group(cmd)
 }
 
 // files asks for something about a path and prints the answer.
-func (a *app) files(cmd *cobra.Command, req protocol.FS, show func(*protocol.FSAnswer) error) error {
-	answer, err := once[*protocol.FSAnswer](cmd.Context(), a, protocol.TypeFS, &req)
+func files(a *cli.App, cmd *cobra.Command, req protocol.FS, show func(*protocol.FSAnswer) error) error {
+	answer, err := cli.Once[*protocol.FSAnswer](cmd.Context(), a, protocol.TypeFS, &req)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printAnswer(answer)
+	if a.JSON {
+		return a.PrintAnswer(answer)
 	}
 	return show(answer)
 }
@@ -50,11 +53,11 @@ func pathOf(args []string) string {
 	return flashfs.Path(args[0])
 }
 
-func newFSList(a *app) *cobra.Command {
+func newFSList(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "ls [:PATH]", Short: "list a folder, or tell of a file", Example: "  pal fs ls :/lib", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd.Context(), func(c *client.Client) error {
+			return a.With(cmd.Context(), func(c *client.Client) error {
 				req := protocol.FS{Op: "ls", Path: pathOf(args)}
 				folder, err := flashfs.New(c).Folder(cmd.Context(), flashfs.Place{Path: req.Path, Remote: true})
 				if err != nil {
@@ -67,14 +70,14 @@ func newFSList(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if a.json {
-					return a.printAnswer(answer)
+				if a.JSON {
+					return a.PrintAnswer(answer)
 				}
 				var rows [][]string
 				for _, e := range answer.Entries {
-					rows = append(rows, []string{strconv.FormatInt(e.Size, 10), clock(e.TimeMS), or(e.Rights, "-"), entryName(e)})
+					rows = append(rows, []string{strconv.FormatInt(e.Size, 10), cli.Clock(e.TimeMS), cli.Or(e.Rights, "-"), entryName(e)})
 				}
-				return a.printTable("SIZE CHANGED RIGHTS NAME", rows)
+				return a.PrintTable("SIZE CHANGED RIGHTS NAME", rows)
 			})
 		},
 	}
@@ -87,51 +90,51 @@ func entryName(e protocol.FileEntry) string {
 	return show.Name(path.Base(e.Path))
 }
 
-func newFSTree(a *app) *cobra.Command {
+func newFSTree(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "tree [:FOLDER]", Short: "list a folder with all that is in it", Example: "  pal fs tree", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			top := pathOf(args)
-			return a.files(cmd, protocol.FS{Op: "ls", Path: top, Deep: true}, func(answer *protocol.FSAnswer) error {
+			return files(a, cmd, protocol.FS{Op: "ls", Path: top, Deep: true}, func(answer *protocol.FSAnswer) error {
 				var out strings.Builder
 				fmt.Fprintf(&out, ":%s\n", top)
 				for _, e := range answer.Entries {
 					depth := strings.Count(strings.TrimPrefix(e.Path, strings.TrimSuffix(top, "/")), "/")
 					fmt.Fprintf(&out, "%s%s\n", strings.Repeat("  ", depth), entryName(e))
 				}
-				_, err := fmt.Fprint(a.stdout, out.String())
+				_, err := fmt.Fprint(a.Stdout, out.String())
 				return err
 			})
 		},
 	}
 }
 
-func newFSFree(a *app) *cobra.Command {
+func newFSFree(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "df", Short: "how much room there is", Example: "  pal fs df", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.files(cmd, protocol.FS{Op: "df"}, func(answer *protocol.FSAnswer) error {
-				_, err := fmt.Fprintf(a.stdout, "%d of %d bytes are free\n", answer.Free, answer.Total)
+			return files(a, cmd, protocol.FS{Op: "df"}, func(answer *protocol.FSAnswer) error {
+				_, err := fmt.Fprintf(a.Stdout, "%d of %d bytes are free\n", answer.Free, answer.Total)
 				return err
 			})
 		},
 	}
 }
 
-func newFSCat(a *app) *cobra.Command {
+func newFSCat(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "cat :FILE...", Short: "print files, byte for byte", Example: "  pal fs cat :main.py", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd.Context(), func(c *client.Client) error {
+			return a.With(cmd.Context(), func(c *client.Client) error {
 				for _, word := range args {
 					data, err := c.GetFile(cmd.Context(), flashfs.Path(word))
 					if err != nil {
 						return err
 					}
-					if a.json {
-						err = a.printJSON(map[string]any{"path": flashfs.Path(word), "size": len(data), "sha256": flashfs.Hash(data), "data_b64": data})
+					if a.JSON {
+						err = a.PrintJSON(map[string]any{"path": flashfs.Path(word), "size": len(data), "sha256": flashfs.Hash(data), "data_b64": data})
 					} else {
-						_, err = a.stdout.Write(data)
+						_, err = a.Stdout.Write(data)
 					}
 					if err != nil {
 						return err
@@ -144,18 +147,18 @@ func newFSCat(a *app) *cobra.Command {
 }
 
 // newFSEach makes a command that does one thing to each of its paths.
-func newFSEach(a *app, op, short, done string, deepFlag bool) *cobra.Command {
+func newFSEach(a *cli.App, op, short, done string, deepFlag bool) *cobra.Command {
 	deep := false
 	cmd := &cobra.Command{
 		Use: op + " :PATH...", Short: short, Example: "  pal fs " + op + " :/old", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd.Context(), func(c *client.Client) error {
+			return a.With(cmd.Context(), func(c *client.Client) error {
 				for _, word := range args {
 					answer, err := c.FS(cmd.Context(), protocol.FS{Op: op, Path: flashfs.Path(word), Deep: deep})
 					if err != nil {
 						return err
 					}
-					if err := a.done(answer, "%s :%s", done, flashfs.Path(word)); err != nil {
+					if err := a.Done(answer, "%s :%s", done, flashfs.Path(word)); err != nil {
 						return err
 					}
 				}
@@ -169,11 +172,11 @@ func newFSEach(a *app, op, short, done string, deepFlag bool) *cobra.Command {
 	return cmd
 }
 
-func newFSMove(a *app) *cobra.Command {
+func newFSMove(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "mv :FROM :TO", Short: "rename a file or folder, or move it into a folder", Example: "  pal fs mv :main.py :old.py", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd.Context(), func(c *client.Client) error {
+			return a.With(cmd.Context(), func(c *client.Client) error {
 				req := protocol.FS{Op: "mv", Path: flashfs.Path(args[0]), To: flashfs.Path(args[1])}
 				into, err := flashfs.New(c).Folder(cmd.Context(), flashfs.Place{Path: req.To, Remote: true})
 				if err != nil {
@@ -186,13 +189,13 @@ func newFSMove(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.done(answer, ":%s is :%s", req.Path, req.To)
+				return a.Done(answer, ":%s is :%s", req.Path, req.To)
 			})
 		},
 	}
 }
 
-func newFSCopy(a *app) *cobra.Command {
+func newFSCopy(a *cli.App) *cobra.Command {
 	var deep, force bool
 	cmd := &cobra.Command{
 		Use:   "cp FROM... TO",
@@ -206,13 +209,13 @@ func newFSCopy(a *app) *cobra.Command {
 			for i, word := range args[:len(from)] {
 				from[i] = flashfs.Parse(word)
 			}
-			return a.with(cmd.Context(), func(c *client.Client) error {
+			return a.With(cmd.Context(), func(c *client.Client) error {
 				store := flashfs.New(c)
 				steps, err := store.Plan(cmd.Context(), from, flashfs.Parse(args[len(from)]), deep)
 				if err != nil {
 					return local(err)
 				}
-				return a.copyAll(cmd.Context(), store, steps, force)
+				return copyAll(cmd.Context(), a, store, steps, force)
 			})
 		},
 	}
@@ -224,7 +227,7 @@ func newFSCopy(a *app) *cobra.Command {
 // local makes a usage error of what is wrong on this computer.
 func local(err error) error {
 	if _, ok := errors.AsType[*flashfs.LocalError](err); ok {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	return err
 }
@@ -238,12 +241,12 @@ type copied struct {
 }
 
 // copyAll does the steps of a copy and tells of each file.
-func (a *app) copyAll(ctx context.Context, store *flashfs.Store, steps []flashfs.Step, force bool) error {
+func copyAll(ctx context.Context, a *cli.App, store *flashfs.Store, steps []flashfs.Step, force bool) error {
 	total := 0
 	for _, s := range steps {
 		total += int(s.Size)
 	}
-	done, sum := show.NewProgress(a.stderr, total, "bytes copied"), 0
+	done, sum := show.NewProgress(a.Stderr, total, "bytes copied"), 0
 	defer done.End()
 	for _, s := range steps {
 		changed, err := store.Do(ctx, s, force)
@@ -259,10 +262,10 @@ func (a *app) copyAll(ctx context.Context, store *flashfs.Store, steps []flashfs
 		if !changed {
 			note = " (is the same already)"
 		}
-		if a.json {
-			err = a.printJSON(copied{s.From.String(), s.To.String(), s.Size, !changed})
+		if a.JSON {
+			err = a.PrintJSON(copied{s.From.String(), s.To.String(), s.Size, !changed})
 		} else {
-			_, err = fmt.Fprintf(a.stdout, "%s -> %s%s\n", show.Name(s.From.String()), show.Name(s.To.String()), note)
+			_, err = fmt.Fprintf(a.Stdout, "%s -> %s%s\n", show.Name(s.From.String()), show.Name(s.To.String()), note)
 		}
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package main
+package look
 
 import (
 	"context"
@@ -11,10 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/protocol"
 )
 
-func newEvents(a *app) *cobra.Command {
+// Events makes `pal events`.
+func Events(a *cli.App) *cobra.Command {
 	var (
 		follow bool
 		since  uint64
@@ -24,8 +26,8 @@ func newEvents(a *app) *cobra.Command {
 		Short:   "what happened: the events that the terminal still holds",
 		Example: "  pal events --json\n  pal events -f estop core1_restarted\n  pal events --since 120",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			return a.with(cmd.Context(), func(c *client.Client) error {
-				return a.events(cmd.Context(), c, names, since, follow)
+			return a.With(cmd.Context(), func(c *client.Client) error {
+				return events(cmd.Context(), a, c, names, since, follow)
 			})
 		},
 	}
@@ -36,7 +38,7 @@ func newEvents(a *app) *cobra.Command {
 
 // events prints the ring and, when asked to follow, what comes after it. All events are asked for, whatever is shown: the
 // ring's end is known by its newest seq, which may be of any name.
-func (a *app) events(ctx context.Context, c *client.Client, names []string, since uint64, follow bool) error {
+func events(ctx context.Context, a *cli.App, c *client.Client, names []string, since uint64, follow bool) error {
 	status, err := c.Status(ctx)
 	if err != nil {
 		return err
@@ -59,7 +61,7 @@ func (a *app) events(ctx context.Context, c *client.Client, names []string, sinc
 				return nil
 			}
 			if len(names) == 0 || slices.Contains(names, e.Event) {
-				if err := a.printEvent(&e); err != nil {
+				if err := printEvent(a, &e); err != nil {
 					return err
 				}
 			}
@@ -75,16 +77,16 @@ func (a *app) events(ctx context.Context, c *client.Client, names []string, sinc
 	}
 }
 
-func (a *app) printEvent(e *protocol.Event) error {
-	if a.json {
-		return a.printAnswer(e)
+func printEvent(a *cli.App, e *protocol.Event) error {
+	if a.JSON {
+		return a.PrintAnswer(e)
 	}
 	if e.Dropped > 0 {
-		if _, err := fmt.Fprintf(a.stdout, "(%d events were lost here)\n", e.Dropped); err != nil {
+		if _, err := fmt.Fprintf(a.Stdout, "(%d events were lost here)\n", e.Dropped); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(a.stdout, "%6d  %s  %-18s %s\n", e.Seq, clock(e.TimestampMS), e.Event, shortEvent(e))
+	_, err := fmt.Fprintf(a.Stdout, "%6d  %s  %-18s %s\n", e.Seq, cli.Clock(e.TimestampMS), e.Event, shortEvent(e))
 	return err
 }
 

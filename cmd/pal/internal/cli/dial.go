@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/url"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
 	"github.com/pal-terminal/pal/config"
@@ -25,28 +23,28 @@ const (
 // clientName is the name that the terminal lists these commands under.
 const clientName = "pal-cli"
 
-// errNotRunning: the state folder knows of no terminal.
-var errNotRunning = errors.New("no terminal is running")
+// ErrNotRunning says that the state folder knows of no terminal.
+var ErrNotRunning = errors.New("no terminal is running")
 
-// stateDir returns the state folder that flag and environment name.
-func (a *app) stateDir() string {
-	if a.state != "" {
-		return a.state
+// StateDir returns the state folder that flag and environment name.
+func (a *App) StateDir() string {
+	if a.State != "" {
+		return a.State
 	}
-	return config.StateDir(a.getenv)
+	return config.StateDir(a.Getenv)
 }
 
-// target finds the terminal to talk to and who to be there: flag before environment before state folder.
-func (a *app) target() (client.Target, error) {
-	device := a.device
+// Target finds the terminal to talk to and who to be there: flag before environment before state folder.
+func (a *App) Target() (client.Target, error) {
+	device := a.Device
 	if device == "" {
-		device = a.getenv(envDevice)
+		device = a.Getenv(envDevice)
 	}
-	token := a.getenv(envToken)
+	token := a.Getenv(envToken)
 	if device == "" {
-		t, err := client.FromState(a.stateDir())
+		t, err := client.FromState(a.StateDir())
 		if errors.Is(err, fs.ErrNotExist) {
-			return t, fmt.Errorf("%w with the state folder %s: start one with `pal up`, or name another with --state or --device", errNotRunning, a.stateDir())
+			return t, fmt.Errorf("%w with the state folder %s: start one with `pal up`, or name another with --state or --device", ErrNotRunning, a.StateDir())
 		}
 		if err != nil {
 			return t, err
@@ -64,7 +62,7 @@ func (a *app) target() (client.Target, error) {
 	t := client.Target{URL: address, Token: token, Name: clientName}
 	if token == "" {
 		// The local token goes to the terminal that made it and nowhere else.
-		if own, err := client.FromState(a.stateDir()); err == nil && sameEndpoint(own.URL, address) {
+		if own, err := client.FromState(a.StateDir()); err == nil && sameEndpoint(own.URL, address) {
 			t.Token = own.Token
 		}
 	}
@@ -82,7 +80,7 @@ func deviceURL(word string) (string, error) {
 	if host, port, err := net.SplitHostPort(word); err == nil && port != "" {
 		return "ws://" + net.JoinHostPort(host, port) + "/pal", nil
 	}
-	return "", usagef("%q is not a device: give ws://HOST:PORT/pal or HOST:PORT", word)
+	return "", Usagef("%q is not a device: give ws://HOST:PORT/pal or HOST:PORT", word)
 }
 
 // sameEndpoint reports whether two addresses are the same listener by their text. Other names of it do not count: on a
@@ -93,17 +91,17 @@ func sameEndpoint(a, b string) bool {
 	return errA == nil && errB == nil && ua.Scheme == ub.Scheme && ua.Host == ub.Host
 }
 
-// dial connects to the terminal.
-func (a *app) dial(ctx context.Context) (*client.Client, error) {
-	t, err := a.target()
+// Dial connects to the terminal.
+func (a *App) Dial(ctx context.Context) (*client.Client, error) {
+	t, err := a.Target()
 	if err != nil {
 		return nil, err
 	}
 	return client.Dial(ctx, t)
 }
 
-// ask sends one request and returns its answer, which must be an A.
-func ask[A protocol.Answer](ctx context.Context, c *client.Client, typ string, body any) (A, error) {
+// Ask sends one request and returns its answer, which must be an A.
+func Ask[A protocol.Answer](ctx context.Context, c *client.Client, typ string, body any) (A, error) {
 	var none A
 	answer, err := c.Do(ctx, typ, body)
 	if err != nil {
@@ -116,9 +114,9 @@ func ask[A protocol.Answer](ctx context.Context, c *client.Client, typ string, b
 	return wanted, nil
 }
 
-// with connects, hands the connection to f and ends it.
-func (a *app) with(ctx context.Context, f func(c *client.Client) error) (err error) {
-	c, err := a.dial(ctx)
+// With connects, hands the connection to f and ends it.
+func (a *App) With(ctx context.Context, f func(c *client.Client) error) (err error) {
+	c, err := a.Dial(ctx)
 	if err != nil {
 		return err
 	}
@@ -126,23 +124,11 @@ func (a *app) with(ctx context.Context, f func(c *client.Client) error) (err err
 	return f(c)
 }
 
-// once connects, asks and leaves.
-func once[A protocol.Answer](ctx context.Context, a *app, typ string, body any) (answer A, err error) {
-	err = a.with(ctx, func(c *client.Client) error {
-		answer, err = ask[A](ctx, c, typ, body)
+// Once connects, asks and leaves.
+func Once[A protocol.Answer](ctx context.Context, a *App, typ string, body any) (answer A, err error) {
+	err = a.With(ctx, func(c *client.Client) error {
+		answer, err = Ask[A](ctx, c, typ, body)
 		return err
 	})
 	return answer, err
-}
-
-// group makes a command that only holds others: by itself it shows its help, and it knows no other words.
-func group(cmd *cobra.Command) *cobra.Command {
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return usagef("there is no command %q under %q: see `%s --help`", args[0], cmd.CommandPath(), cmd.CommandPath())
-		}
-		return nil
-	}
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	return cmd
 }

@@ -1,14 +1,16 @@
-package main
+package look
 
 import (
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/protocol"
 )
 
-func newConn(a *app) *cobra.Command {
+// Conn makes `pal conn`.
+func Conn(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "conn",
 		Short:   "live connections: list them, cut one",
@@ -18,14 +20,14 @@ func newConn(a *app) *cobra.Command {
 		&cobra.Command{
 			Use: "ls", Short: "list live connections", Example: "  pal conn ls --json", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				answer, err := once[*protocol.Conns](cmd.Context(), a, protocol.TypeConn, &protocol.Conn{Op: "ls"})
+				answer, err := cli.Once[*protocol.Conns](cmd.Context(), a, protocol.TypeConn, &protocol.Conn{Op: "ls"})
 				if err != nil {
 					return err
 				}
-				if a.json {
-					return a.printAnswer(answer)
+				if a.JSON {
+					return a.PrintAnswer(answer)
 				}
-				return a.printTable("CONN ACTOR CLIENT REMOTE VIA AGE REQUESTS NOTE", connRows(answer.Conns))
+				return a.PrintTable("CONN ACTOR CLIENT REMOTE VIA AGE REQUESTS NOTE", connRows(answer.Conns))
 			},
 		},
 		&cobra.Command{
@@ -33,17 +35,17 @@ func newConn(a *app) *cobra.Command {
 			RunE: func(cmd *cobra.Command, args []string) error {
 				n, err := strconv.ParseUint(args[0], 10, 64)
 				if err != nil {
-					return usagef("%q is not the number of a connection: see `pal conn ls`", args[0])
+					return cli.Usagef("%q is not the number of a connection: see `pal conn ls`", args[0])
 				}
-				answer, err := once[protocol.Answer](cmd.Context(), a, protocol.TypeConn, &protocol.Conn{Op: "kick", Conn: &n})
+				answer, err := cli.Once[protocol.Answer](cmd.Context(), a, protocol.TypeConn, &protocol.Conn{Op: "kick", Conn: &n})
 				if err != nil {
 					return err
 				}
-				return a.done(answer, "connection %d is cut", n)
+				return a.Done(answer, "connection %d is cut", n)
 			},
 		},
 	)
-	return group(cmd)
+	return cli.Group(cmd)
 }
 
 func connRows(conns []protocol.ConnInfo) [][]string {
@@ -57,7 +59,7 @@ func connRows(conns []protocol.ConnInfo) [][]string {
 			note = "reserved"
 		}
 		rows = append(rows, []string{
-			strconv.FormatUint(c.Conn, 10), or(c.Actor, "-"), or(c.Client, "-"), c.Remote, c.Transport, age(c.SinceMS),
+			strconv.FormatUint(c.Conn, 10), cli.Or(c.Actor, "-"), cli.Or(c.Client, "-"), c.Remote, c.Transport, cli.Age(c.SinceMS),
 			strconv.FormatUint(c.Requests, 10), note,
 		})
 	}

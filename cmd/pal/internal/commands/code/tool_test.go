@@ -1,8 +1,10 @@
-package main
+package code
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 )
 
 func TestToolArgs(t *testing.T) {
@@ -22,7 +24,7 @@ func TestToolArgs(t *testing.T) {
 		{"", "a=\xff", ""},
 	} {
 		got, err := toolArgs(c.object, strings.Fields(c.words))
-		if string(got) != c.want || (err == nil) != (c.want != "") || err != nil && exitCode(err) != exitUsage {
+		if string(got) != c.want || (err == nil) != (c.want != "") || err != nil && cli.ExitCode(err) != cli.ExitUsage {
 			t.Errorf("toolArgs(%q, %q): got %s, %v, want %s", c.object, c.words, got, err, c.want)
 		}
 	}

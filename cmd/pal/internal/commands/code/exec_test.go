@@ -1,4 +1,4 @@
-package main
+package code
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
 )
@@ -64,12 +65,12 @@ func TestCode(t *testing.T) {
 		{"no_text", []string{binary}, "error: binary.py is not UTF-8 text"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := &app{stdin: strings.NewReader("print('stdin')")}
-			got, err := a.code(c.args)
+			a := &cli.App{Stdin: strings.NewReader("print('stdin')")}
+			got, err := source(a, c.args)
 			if err != nil {
 				got = "error: " + err.Error()
-				if exitCode(err) != exitUsage {
-					t.Errorf("exit code of %v: got %d, want %d", err, exitCode(err), exitUsage)
+				if cli.ExitCode(err) != cli.ExitUsage {
+					t.Errorf("exit code of %v: got %d, want %d", err, cli.ExitCode(err), cli.ExitUsage)
 				}
 			}
 			if want, isError := strings.CutPrefix(c.want, "error: "); isError && !strings.Contains(got, want) || !isError && got != want {

@@ -1,4 +1,4 @@
-package main
+package look
 
 import (
 	"context"
@@ -7,10 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/protocol"
 )
 
-func newWatch(a *app) *cobra.Command {
+// Watch makes `pal watch`.
+func Watch(a *cli.App) *cobra.Command {
 	var (
 		edge                     string
 		above, below, hysteresis float64
@@ -35,9 +37,9 @@ func newWatch(a *app) *cobra.Command {
 				}
 			}
 			if most < 0 {
-				return usagef("--count must be positive")
+				return cli.Usagef("--count must be positive")
 			}
-			return a.with(cmd.Context(), func(c *client.Client) error { return a.watch(cmd.Context(), c, w, most) })
+			return a.With(cmd.Context(), func(c *client.Client) error { return watchPin(cmd.Context(), a, c, w, most) })
 		},
 	}
 	flags := cmd.Flags()
@@ -49,8 +51,8 @@ func newWatch(a *app) *cobra.Command {
 	return cmd
 }
 
-// watch prints what is told of a pin. Being interrupted is how it ends.
-func (a *app) watch(ctx context.Context, c *client.Client, w protocol.Watch, most int) error {
+// watchPin prints what is told of a pin. Being interrupted is how it ends.
+func watchPin(ctx context.Context, a *cli.App, c *client.Client, w protocol.Watch, most int) error {
 	events, cancel, err := c.Subscribe(ctx, []string{"pin_change", "adc_threshold"}, nil)
 	if err != nil {
 		return err
@@ -59,7 +61,7 @@ func (a *app) watch(ctx context.Context, c *client.Client, w protocol.Watch, mos
 	if err := c.Watch(ctx, w); err != nil { // which ends with the connection
 		return err
 	}
-	if _, err := fmt.Fprintln(a.stderr, "pal: watching, Ctrl-C ends"); err != nil {
+	if _, err := fmt.Fprintln(a.Stderr, "pal: watching, Ctrl-C ends"); err != nil {
 		return err
 	}
 	for n := 0; most == 0 || n < most; n++ {
@@ -68,7 +70,7 @@ func (a *app) watch(ctx context.Context, c *client.Client, w protocol.Watch, mos
 			if !ok {
 				return c.Err()
 			}
-			if err := a.printEvent(&e); err != nil {
+			if err := printEvent(a, &e); err != nil {
 				return err
 			}
 		case <-ctx.Done():

@@ -1,8 +1,7 @@
-package main
+package code
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/cmd/pal/internal/repl"
 	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/cmd/pal/internal/state"
@@ -17,7 +17,8 @@ import (
 	"github.com/pal-terminal/pal/protocol"
 )
 
-func newREPL(a *app) *cobra.Command {
+// REPL makes `pal repl`.
+func REPL(a *cli.App) *cobra.Command {
 	var flags execFlags
 	cmd := &cobra.Command{
 		Use:   "repl",
@@ -27,14 +28,14 @@ func newREPL(a *app) *cobra.Command {
 		Example: "  pal repl\n  pal repl --session test",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if a.json {
-				return usagef("a prompt has no JSON form: see `pal exec --json`")
+			if a.JSON {
+				return cli.Usagef("a prompt has no JSON form: see `pal exec --json`")
 			}
 			req, err := flags.request(cmd, "")
 			if err != nil {
 				return err
 			}
-			return a.with(cmd.Context(), func(c *client.Client) error { return a.repl(cmd.Context(), c, req) })
+			return a.With(cmd.Context(), func(c *client.Client) error { return prompt(cmd.Context(), a, c, req) })
 		},
 	}
 	cmd.Flags().DurationVar(&flags.timeout, "timeout", 0, "deadline of each statement (default: the longest the terminal allows)")
@@ -42,7 +43,7 @@ func newREPL(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) repl(ctx context.Context, c *client.Client, req protocol.Exec) error {
+func prompt(ctx context.Context, a *cli.App, c *client.Client, req protocol.Exec) error {
 	welcome := c.Welcome()
 	if longest, ok := welcome.Limits["max_exec_ms"]; ok && req.TimeoutMS == nil {
 		req.TimeoutMS = &longest
@@ -53,28 +54,28 @@ func (a *app) repl(ctx context.Context, c *client.Client, req protocol.Exec) err
 	run := func(ctx context.Context, code string, out io.Writer) error {
 		req := req
 		req.Code = code
-		last = a.execute(ctx, c, req, true, out, out)
-		if told := (*silent)(nil); errors.As(last, &told) {
+		last = execute(ctx, a, c, req, true, out, out)
+		if cli.IsQuiet(last) {
 			return nil
 		}
 		return last
 	}
-	if keys, ok := a.stdin.(*os.File); ok && show.IsTerminal(keys) && show.IsTerminal(a.stdout) {
-		_, err := fmt.Fprintf(a.stdout, "%s on %s as %s; Ctrl-C interrupts, Ctrl-] leaves\n", welcome.Product, welcome.Terminal, welcome.Actor.Name)
+	if keys, ok := a.Stdin.(*os.File); ok && show.IsTerminal(keys) && show.IsTerminal(a.Stdout) {
+		_, err := fmt.Fprintf(a.Stdout, "%s on %s as %s; Ctrl-C interrupts, Ctrl-] leaves\n", welcome.Product, welcome.Terminal, welcome.Actor.Name)
 		if err != nil {
 			return err
 		}
-		return repl.Interactive(ctx, repl.Screen{Keys: keys, Display: a.stdout, History: a.historyFile()}, run)
+		return repl.Interactive(ctx, repl.Screen{Keys: keys, Display: a.Stdout, History: historyFile(a)}, run)
 	}
-	if err := repl.Script(ctx, a.stdin, a.stdout, run); err != nil {
+	if err := repl.Script(ctx, a.Stdin, a.Stdout, run); err != nil {
 		return err
 	}
 	return last
 }
 
 // historyFile returns where typed lines are kept, or nothing when the folder cannot hold them.
-func (a *app) historyFile() string {
-	folder, err := state.Open(a.stateDir())
+func historyFile(a *cli.App) string {
+	folder, err := state.Open(a.StateDir())
 	if err != nil {
 		return ""
 	}

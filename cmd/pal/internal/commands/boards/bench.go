@@ -1,4 +1,4 @@
-package main
+package boards
 
 import (
 	"context"
@@ -11,9 +11,11 @@ import (
 
 	"github.com/pal-terminal/pal/client"
 	"github.com/pal-terminal/pal/cmd/pal/internal/bench"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 )
 
-func newBench(a *app) *cobra.Command {
+// Bench makes `pal bench`.
+func Bench(a *cli.App) *cobra.Command {
 	var peer string
 	o := bench.Options{}
 	cmd := &cobra.Command{
@@ -24,7 +26,7 @@ func newBench(a *app) *cobra.Command {
 			"is measured by the same client, in turns.",
 		Example: "  pal bench\n  pal bench --peer test/peer --json",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.bench(cmd.Context(), o, peer) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return measure(cmd.Context(), a, o, peer) },
 	}
 	cmd.Flags().StringVar(&peer, "peer", "", "folder of the comparison server; its Python programs are timed too")
 	cmd.Flags().IntVar(&o.Execs, "execs", 5_000, "exec round trips to measure")
@@ -32,8 +34,8 @@ func newBench(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) bench(ctx context.Context, o bench.Options, peer string) (err error) {
-	target, err := a.target()
+func measure(ctx context.Context, a *cli.App, o bench.Options, peer string) (err error) {
+	target, err := a.Target()
 	if err != nil {
 		return err
 	}
@@ -46,7 +48,7 @@ func (a *app) bench(ctx context.Context, o bench.Options, peer string) (err erro
 		return err
 	}
 	defer wire.Close()
-	o.Wire, o.Note = wire, func(what string) { _, _ = fmt.Fprintln(a.stderr, "measuring", what) }
+	o.Wire, o.Note = wire, func(what string) { _, _ = fmt.Fprintln(a.Stderr, "measuring", what) }
 	if peer != "" {
 		p, err := bench.StartPeer(ctx, peer)
 		if err != nil {
@@ -57,8 +59,8 @@ func (a *app) bench(ctx context.Context, o bench.Options, peer string) (err erro
 	}
 	start := time.Now()
 	rows, err := bench.Measure(ctx, o)
-	if a.json {
-		return errors.Join(err, a.printJSON(rows))
+	if a.JSON {
+		return errors.Join(err, a.PrintJSON(rows))
 	}
-	return errors.Join(err, bench.Table(a.stdout, rows, time.Since(start)))
+	return errors.Join(err, bench.Table(a.Stdout, rows, time.Since(start)))
 }

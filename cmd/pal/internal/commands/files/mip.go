@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"context"
@@ -9,21 +9,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/cmd/pal/internal/flashfs"
 	"github.com/pal-terminal/pal/cmd/pal/internal/mip"
 	"github.com/pal-terminal/pal/protocol"
 )
 
-func newMip(a *app) *cobra.Command {
+// Mip makes `pal mip`.
+func Mip(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mip", Short: "install MicroPython packages from folders of this computer",
 		Example: "  pal mip install ./umqtt.simple",
 	}
 	cmd.AddCommand(newMipInstall(a))
-	return group(cmd)
+	return cli.Group(cmd)
 }
 
-func newMipInstall(a *app) *cobra.Command {
+func newMipInstall(a *cli.App) *cobra.Command {
 	var target string
 	var force bool
 	cmd := &cobra.Command{
@@ -34,8 +36,8 @@ func newMipInstall(a *app) *cobra.Command {
 		Example: "  pal mip install ./umqtt.simple\n  pal mip install ~/micropython-lib/python-stdlib/logging --target lib",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, folders []string) error {
-			return a.with(cmd.Context(), func(c *client.Client) error {
-				return a.install(cmd.Context(), c, folders, flashfs.Path(target), force)
+			return a.With(cmd.Context(), func(c *client.Client) error {
+				return install(cmd.Context(), a, c, folders, flashfs.Path(target), force)
 			})
 		},
 	}
@@ -44,7 +46,7 @@ func newMipInstall(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) install(ctx context.Context, c *client.Client, folders []string, target string, force bool) error {
+func install(ctx context.Context, a *cli.App, c *client.Client, folders []string, target string, force bool) error {
 	var asked error // what kept the terminal from answering
 	packages, err := mip.Resolve(folders, func(need string) (met bool, err error) {
 		met, asked = installed(ctx, c, need, target)
@@ -54,7 +56,7 @@ func (a *app) install(ctx context.Context, c *client.Client, folders []string, t
 	case asked != nil:
 		return asked
 	case err != nil:
-		return usage(err)
+		return cli.Usage(err)
 	}
 	var steps []flashfs.Step
 	for _, p := range packages {
@@ -63,11 +65,11 @@ func (a *app) install(ctx context.Context, c *client.Client, folders []string, t
 			steps = append(steps, flashfs.Put(flashfs.Place{Path: path.Join(p.Name, f.Dest)}, to, f.Data))
 		}
 	}
-	if err := a.copyAll(ctx, flashfs.New(c), steps, force); err != nil || a.json {
+	if err := copyAll(ctx, a, flashfs.New(c), steps, force); err != nil || a.JSON {
 		return err
 	}
 	for _, p := range packages {
-		if _, err := fmt.Fprintf(a.stdout, "installed %s\n", strings.TrimSpace(p.Name+" "+p.Version)); err != nil {
+		if _, err := fmt.Fprintf(a.Stdout, "installed %s\n", strings.TrimSpace(p.Name+" "+p.Version)); err != nil {
 			return err
 		}
 	}
@@ -78,7 +80,7 @@ func (a *app) install(ctx context.Context, c *client.Client, folders []string, t
 func installed(ctx context.Context, c *client.Client, name, target string) (bool, error) {
 	answer, err := c.FS(ctx, protocol.FS{Op: "ls", Path: target})
 	if err != nil {
-		if exitCode(err) == exitNotFound { // no library yet
+		if cli.ExitCode(err) == cli.ExitNotFound { // no library yet
 			return false, nil
 		}
 		return false, err

@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"fmt"
@@ -9,10 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
 	"github.com/pal-terminal/pal/cmd/pal/internal/flashfs"
 )
 
-func newEdit(a *app) *cobra.Command {
+// Edit makes `pal edit`.
+func Edit(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "edit :FILE",
 		Short: "change a file on the terminal with $VISUAL or $EDITOR",
@@ -21,32 +23,32 @@ func newEdit(a *app) *cobra.Command {
 		Example: "  pal edit :main.py",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			editor := strings.Fields(or(a.getenv("VISUAL"), a.getenv("EDITOR")))
+			editor := strings.Fields(cli.Or(a.Getenv("VISUAL"), a.Getenv("EDITOR")))
 			if len(editor) == 0 {
-				return usagef("there is no editor: set EDITOR, such as EDITOR=nano")
+				return cli.Usagef("there is no editor: set EDITOR, such as EDITOR=nano")
 			}
 			place := flashfs.Place{Path: flashfs.Path(args[0]), Remote: true}
-			return a.with(cmd.Context(), func(c *client.Client) error {
+			return a.With(cmd.Context(), func(c *client.Client) error {
 				changed, err := flashfs.New(c).Edit(cmd.Context(), place, func(file string) error {
 					run := exec.CommandContext(cmd.Context(), editor[0], append(editor[1:], file)...) //nolint:gosec // it is the person's own editor
 					run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }             // it has a screen to put in order
-					run.Stdin, run.Stdout, run.Stderr = a.stdin, a.stdout, a.stderr
+					run.Stdin, run.Stdout, run.Stderr = a.Stdin, a.Stdout, a.Stderr
 					if err := run.Run(); err != nil {
-						return &failedError{fmt.Sprintf("the editor %s: %v", editor[0], err)}
+						return &cli.FailedError{Message: fmt.Sprintf("the editor %s: %v", editor[0], err)}
 					}
 					return nil
 				})
 				if err != nil {
 					return local(err)
 				}
-				if a.json {
-					return a.printJSON(map[string]any{"path": place.Path, "changed": changed})
+				if a.JSON {
+					return a.PrintJSON(map[string]any{"path": place.Path, "changed": changed})
 				}
 				said := "is as it was"
 				if changed {
 					said = "is written"
 				}
-				_, err = fmt.Fprintf(a.stdout, "%s %s\n", place, said)
+				_, err = fmt.Fprintf(a.Stdout, "%s %s\n", place, said)
 				return err
 			})
 		},
