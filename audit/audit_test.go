@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/store"
@@ -173,5 +172,3 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	}
 }
-
-var _ = time.Now

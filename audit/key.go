@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -30,9 +31,15 @@ func loadKey(d store.Disk, dir, terminal string) (signer note.Signer, public str
 	}
 	if err == nil {
 		known, err := publicKeys(d, dir)
-		if err == nil && len(known) > 0 {
-			return signer, known[len(known)-1], false, nil
+		for _, public := range slices.Backward(known) {
+			if v, bad := note.NewVerifier(public); bad == nil && v.Name() == signer.Name() && v.KeyHash() == signer.KeyHash() {
+				return signer, public, false, nil
+			}
 		}
+		if err != nil {
+			return nil, "", false, err
+		}
+		fresh = true // what nobody could verify is not signed with it
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		fresh = true // one that cannot be used is replaced, and verification keeps the old public one
 	}

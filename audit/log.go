@@ -34,6 +34,7 @@ type Log struct {
 
 	mu      sync.Mutex // guards what follows
 	pending []item
+	waiting int    // bytes in pending
 	lazies  int    // in pending
 	lost    uint64 // entries that were not written and that nobody was told of
 	closed  bool
@@ -42,30 +43,34 @@ type Log struct {
 	files sync.RWMutex // held for reading while segments are read, for writing while one is added or removed
 
 	// Owned by the writer.
-	signer  note.Signer
-	public  string
-	file    store.File // nil: a new segment has to be begun first
-	name    string
-	size    int64
-	at      point
-	since   int // entries since the last checkpoint
-	signed  time.Time
-	looked  time.Time // when the free space was looked at
+	signer note.Signer
+	public string
+	file   store.File // nil: a new segment has to be begun first
+	name   string
+	size   int64
+	at     point
+	since  int // entries since the last checkpoint
+	signed time.Time
+
+	telling sync.Mutex // guards what follows, which only the writer changes
 	low     error
 	failure error
-	why     string // of the next segment
+
+	why     string       // of the next segment
+	mending func() error // what has to be done to the newest segment before the next is begun
 }
 
 // item is an entry that waits for the writer.
 type item struct {
 	entry   Entry
 	receipt *Receipt // nil for a lazy one
+	size    int
 }
 
 // Append puts an entry in line and returns the receipt that tells when it is durable. It never waits for the disk.
 func (l *Log) Append(e Entry) *Receipt {
 	r := &Receipt{done: make(chan struct{})}
-	e = l.clean(e)
+	e, size := l.clean(e)
 	err := l.Ready()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,8 +80,11 @@ func (l *Log) Append(e Entry) *Receipt {
 	case err != nil && e.Kind == KindIntent:
 	case err != nil && !errors.Is(err, errLow) && !errors.Is(err, errBacklog): // the reserve is for what came of what was begun
 		l.lost++
+	case l.waiting > waitingBytes:
+		l.lost++
+		err = errBacklog
 	default:
-		l.pending = append(l.pending, item{e, r})
+		l.pending, l.waiting = append(l.pending, item{e, r, size}), l.waiting+size
 		l.poke()
 		return r
 	}
@@ -88,17 +96,20 @@ func (l *Log) Append(e Entry) *Receipt {
 // Lazy puts an entry in line that nobody waits for. It is durable within limits.AuditSync; past limits.AuditQueue it is counted only,
 // and the log is not ready.
 func (l *Log) Lazy(e Entry) {
-	e = l.clean(e)
+	e, size := l.clean(e)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || l.lazies >= limits.AuditQueue {
+	if l.closed || l.lazies >= limits.AuditQueue || l.waiting > waitingBytes {
 		l.lost++
 		return
 	}
 	l.lazies++
-	l.pending = append(l.pending, item{entry: e})
-	if l.lazies == limits.AuditQueue/2 { // do not wait for the clock
+	l.pending, l.waiting = append(l.pending, item{entry: e, size: size}), l.waiting+size
+	switch {
+	case l.lazies == limits.AuditQueue/2 || l.waiting > waitingBytes/2: // do not wait for the clock
 		l.poke()
+	case l.lazies == limits.AuditQueue: // the writer hangs in the disk, and cannot say so itself
+		go l.tell()
 	}
 }
 
@@ -154,12 +165,20 @@ func (l *Log) Close() error {
 		close(l.done)
 	}
 	<-l.ended
-	return l.Ready()
+	l.telling.Lock()
+	defer l.telling.Unlock()
+	return l.failure
 }
 
 var (
 	errLow     = errors.New("there is too little room on the disk")
 	errBacklog = errors.New("the disk is too slow for what is recorded")
+)
+
+// Bytes of one write, which has to fit behind the end of a segment, and of what may wait.
+const (
+	batchBytes   = (limits.AuditSegmentLongest - limits.AuditSegmentBytes) / 2
+	waitingBytes = 4 * limits.AuditSegmentLongest
 )
 
 // run is the writer.
@@ -173,7 +192,7 @@ func (l *Log) run() {
 		case <-l.wake:
 			urgent = true
 		case <-tick.C:
-			l.look()
+			l.setLow(l.look())
 		case <-l.done:
 			closing = true
 		}
@@ -191,15 +210,24 @@ func (l *Log) run() {
 }
 
 // look finds out how much room there is.
-func (l *Log) look() {
+func (l *Log) look() error {
 	free, err := l.d.Free()
-	if l.low = nil; err == nil && free >= 0 && free < limits.AuditReserve {
-		l.low = fmt.Errorf("%w: %d KiB are free, %d KiB are kept for what is under way", errLow, free>>10, limits.AuditReserve>>10)
+	if err == nil && free >= 0 && free < limits.AuditReserve {
+		return fmt.Errorf("%w: %d KiB are free, %d KiB are kept for what is under way", errLow, free>>10, limits.AuditReserve>>10)
 	}
+	return nil
+}
+
+func (l *Log) setLow(err error) {
+	l.telling.Lock()
+	defer l.telling.Unlock()
+	l.low = err
 }
 
 // tell publishes whether the log is ready.
 func (l *Log) tell() {
+	l.telling.Lock()
+	defer l.telling.Unlock()
 	err := l.failure
 	if err == nil {
 		err = l.low
@@ -224,9 +252,22 @@ func (l *Log) tell() {
 // flush writes and syncs everything that waits, in one go.
 func (l *Log) flush(closing bool) {
 	l.mu.Lock()
-	batch := l.pending
-	l.pending, l.lazies = nil, 0
+	all := l.pending
+	l.pending, l.lazies, l.waiting = nil, 0, 0
 	l.mu.Unlock()
+	for first := true; first || len(all) > 0; first = false {
+		n, size := 0, 0
+		for n < len(all) && (n == 0 || size+all[n].size <= batchBytes) {
+			size += all[n].size
+			n++
+		}
+		l.put(all[:n], closing && n == len(all))
+		all = all[n:]
+	}
+}
+
+// put writes and syncs one batch and tells those who wait.
+func (l *Log) put(batch []item, closing bool) {
 	if l.failure == nil && l.size >= l.o.SegmentBytes {
 		l.why = ""
 		l.fail(l.begin())
@@ -327,8 +368,14 @@ func (l *Log) fail(err error) {
 	if err == nil {
 		return
 	}
-	l.failure = fmt.Errorf("the audit log cannot be written: %w", err)
+	l.setFailure(fmt.Errorf("the audit log cannot be written: %w", err))
 	l.log.Error("audit log", "err", err)
+}
+
+func (l *Log) setFailure(err error) {
+	l.telling.Lock()
+	defer l.telling.Unlock()
+	l.failure = err
 }
 
 // recover goes on behind what is known to be durable, in a new segment: what a failed write or sync has left in the old one is not
@@ -336,13 +383,15 @@ func (l *Log) fail(err error) {
 func (l *Log) recover() {
 	err := l.repair()
 	if err == nil {
+		err = l.mend()
+	}
+	if err == nil {
 		err = l.begin()
 	}
 	if err != nil {
-		l.failure = fmt.Errorf("the audit log cannot be written: %w", err)
-		return
+		err = fmt.Errorf("the audit log cannot be written: %w", err)
 	}
-	l.failure = nil
+	l.setFailure(err)
 }
 
 // repair cuts off what was not acknowledged.

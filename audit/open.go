@@ -2,7 +2,9 @@ package audit
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"slices"
@@ -31,13 +33,11 @@ func Open(d store.Disk, dir string, o Options) (l *Log, interrupted []Entry, err
 	if interrupted, err = l.replay(names); err != nil {
 		return nil, nil, err
 	}
-	if l.failure == nil {
-		l.fail(d.Mkdir(dir))
+	if err = l.mend(); err == nil {
+		err = l.begin()
 	}
-	if l.failure == nil {
-		l.fail(l.begin())
-	}
-	l.look()
+	l.fail(err)
+	l.setLow(l.look())
 	l.tell()
 	go l.run()
 	return l, interrupted, nil
@@ -101,7 +101,7 @@ func (l *Log) replay(names []string) (interrupted []Entry, err error) {
 			l.at = at
 		}
 		if problem != "" {
-			l.mend(name, data, end, behind, problem, last)
+			l.damaged(name, data, end, behind, problem, last)
 		}
 	}
 	return slices.SortedFunc(maps.Values(open), func(a, b Entry) int { return int(int64(a.Seq) - int64(b.Seq)) }), nil
@@ -121,9 +121,21 @@ func (l *Log) older(name string) bool {
 	return before
 }
 
-// mend takes what is wrong out of a segment. A last line that a cut left unfinished goes; anything else is damage: the whole file is
+// mend does what is left to do to the newest segment; what fails is tried again with the next recovery.
+func (l *Log) mend() error {
+	if l.mending == nil {
+		return nil
+	}
+	err := l.mending()
+	if err == nil {
+		l.mending = nil
+	}
+	return err
+}
+
+// damaged has what is wrong taken out of the newest segment. A last line that a cut left unfinished goes; anything else is damage: the whole file is
 // kept in quarantine, and what of it is right stays.
-func (l *Log) mend(name string, data []byte, end int64, behind point, problem string, last bool) {
+func (l *Log) damaged(name string, data []byte, end int64, behind point, problem string, last bool) {
 	torn := last && !strings.Contains(strings.TrimRight(string(data[end:]), "\x00"), "\n")
 	if torn {
 		l.why = fmt.Sprintf("%d bytes of an unfinished line were cut off", int64(len(data))-end)
@@ -134,23 +146,23 @@ func (l *Log) mend(name string, data []byte, end int64, behind point, problem st
 			return
 		}
 		l.why = "the segment before was damaged: " + problem
-		if err := l.aside(name, data); err != nil {
-			l.fail(err)
-			return
+	}
+	l.mending = func() error {
+		if !torn {
+			if err := l.aside(name, data); err != nil {
+				return err
+			}
 		}
+		if end == 0 { // nothing of it is right
+			return l.forgetTail(name)
+		}
+		return store.Replace(l.d, l.dir+"/"+name, data[:end])
 	}
-	if end == 0 { // nothing of it is right, and its number tells where it began
-		first, _ := firstOf(name)
-		l.at = point{seq: first - 1}
-		l.fail(l.forgetTail(name))
-		return
-	}
-	l.fail(store.Replace(l.d, l.dir+"/"+name, data[:end]))
 }
 
 // forgetTail removes a last segment of which nothing is right, and goes on behind the one before it.
 func (l *Log) forgetTail(name string) error {
-	if err := l.d.Remove(l.dir + "/" + name); err != nil {
+	if err := l.d.Remove(l.dir + "/" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	names, err := segments(l.d, l.dir)
@@ -167,7 +179,7 @@ func (l *Log) forgetTail(name string) error {
 
 // aside keeps a copy of a damaged segment.
 func (l *Log) aside(name string, data []byte) error {
-	if err := l.d.Mkdir(quarantine); err != nil {
+	if err := errors.Join(l.d.Mkdir(quarantine), l.d.Sync("")); err != nil {
 		return err
 	}
 	return store.Replace(l.d, fmt.Sprintf("%s/%s-%s-%d", quarantine, l.dir, name, l.o.Now().UnixNano()), data)

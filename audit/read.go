@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pal-terminal/pal/limits"
@@ -88,7 +89,8 @@ func (l *Log) Trace(trace string) (list []jsontext.Value, err error) {
 			if _, text, data = cutLine(data); text == nil {
 				break
 			}
-			if !bytes.Contains(text, word) {
+			var e Entry
+			if !bytes.Contains(text, word) || json.Unmarshal(text, &e) != nil || e.Trace != trace { // the word may stand in its data
 				continue
 			}
 			if total += len(text); total > limits.MessageBytes/2 && len(list) > 0 {

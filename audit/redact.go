@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pal-terminal/pal/limits"
@@ -15,39 +16,51 @@ import (
 // redacted stands for what must not be written.
 const redacted = "[redacted]"
 
-// secretNames are names of fields and variables whose values are secrets.
-const secretNames = `pass(?:word|wd|phrase)?|secret|token|api_?key|access_?key|private_?key|auth(?:orization)?|credentials?|psk|pwd`
+// secretName are names of fields and variables whose values are secrets: the long words with anything before them, the short ones as
+// a word of their own, so that a compass is none.
+const secretName = `(?:[a-z0-9_.-]*(?:password|passwd|passphrase|secret|token|(?:api|access|private)[_-]?key|authorization|credentials?)` +
+	`|(?:[a-z0-9]+[_-])*\b(?:[a-z0-9]+[_-])*(?:pass|auth|psk|pwd))(?:_?(?:key|value|text|str|bytes|hex|b64)|[_-]?[0-9]+)?`
 
 var (
-	secretField = regexp.MustCompile(`(?i)^(?:[a-z0-9]+[_-])*(?:` + secretNames + `)$`)
-	// name = "value", "name": 'value', name=value; as in Python, JSON, shells and addresses.
-	secretValue = regexp.MustCompile(`(?i)((?:[a-z0-9]+[_-])*\b(?:[a-z0-9]+[_-])*(?:` + secretNames + `)["']?\s*[:=]\s*)(b?"[^"\n]*"|b?'[^'\n]*'|[^\s"',;&)}\]]+)`)
-	bearer      = regexp.MustCompile(`(?i)(bearer\s+)[A-Za-z0-9._~+/=-]+`)
-	ownToken    = regexp.MustCompile(`pal_[A-Za-z0-9_-]{20,}`)
+	secretField = regexp.MustCompile(`(?i)^` + secretName + `$`)
+	// name = "value", name: str = 'value', ["name"] == value, \"name\": \"value\"; as in Python, JSON, shells and addresses. A text that was cut
+	// may lack the closing quote.
+	secretValue = regexp.MustCompile(`(?i)(` + secretName + `[\\"'\])]*\s*(?::\s*\w+\s*=|[:=!]?=|:)\s*\(?\s*)` +
+		`((?:basic|bearer|digest|token)\s+[^\s"',;]+|[brfu]{0,2}(?:"""(?s:.*?)(?:"""|$)|'''(?s:.*?)(?:'''|$)|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|\\+"[^"\n]*"?|\\+'[^'\n]*'?)` +
+		`|[^\s"',;&)}\]]+)`)
+	bearer   = regexp.MustCompile(`(?i)(bearer\s+)[A-Za-z0-9._~+/=-]+`)
+	ownToken = regexp.MustCompile(`pal_[A-Za-z0-9_-]{20,}`)
 )
 
-// clean returns an entry without secrets and of bounded length.
-func (l *Log) clean(e Entry) Entry {
-	words := l.o.Secrets()
-	for _, text := range []*string{&e.Type, &e.Actor, &e.Class, &e.Client, &e.ID, &e.Trace} {
+// clean returns an entry without secrets that can be written, and the bytes it takes.
+func (l *Log) clean(e Entry) (Entry, int) {
+	words := slices.SortedFunc(slices.Values(l.o.Secrets()), func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
+	for _, text := range []*string{&e.Kind, &e.Type, &e.Actor, &e.Class, &e.Client, &e.ID, &e.Trace, &e.Hash} {
 		*text = scrub(*text, words, limits.NameBytes+limits.IDBytes)
 	}
-	if e.Data == nil {
-		return e
+	if e.Data != nil {
+		data, err := scrubData(e.Data, words)
+		if err != nil {
+			data = fmt.Appendf(nil, `{"error":"the data could not be read","bytes":%d}`, len(e.Data))
+		}
+		e.Data = data
 	}
-	data, err := scrubData(e.Data, words)
+	text, err := json.Marshal(e, json.Deterministic(true))
 	switch {
-	case err != nil:
-		data = fmt.Appendf(nil, `{"error":"the data could not be read","bytes":%d}`, len(e.Data))
-	case len(data) > limits.AuditEntryBytes:
-		data = fmt.Appendf(nil, `{"too_long":%d}`, len(data))
+	case err != nil: // such as two names that became the same: one entry must not stop the log
+		e.Data = fmt.Appendf(nil, `{"error":"the data could not be written","bytes":%d}`, len(e.Data))
+	case len(text) > limits.AuditEntryBytes:
+		e.Data = fmt.Appendf(nil, `{"too_long":%d}`, len(e.Data))
 	}
-	e.Data = data
-	return e
+	return e, min(len(text), limits.AuditEntryBytes) + overhead
 }
+
+// overhead is at least what a line has besides the text that clean measures: hash, number and time.
+const overhead = hashLen + 64
 
 // scrub takes secrets out of a text and cuts it.
 func scrub(text string, words []string, limit int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	for _, w := range words {
 		if len(w) >= 4 {
 			text = strings.ReplaceAll(text, w, redacted)

@@ -48,6 +48,9 @@ func firstOf(name string) (uint64, bool) {
 // beyond the retention go.
 func (l *Log) begin() (err error) {
 	if l.signer == nil {
+		if err := errors.Join(l.d.Mkdir(l.dir), l.d.Sync("")); err != nil { // a folder is durable when its name is
+			return err
+		}
 		var fresh bool
 		if l.signer, l.public, fresh, err = loadKey(l.d, l.dir, l.o.Terminal); err != nil {
 			return err

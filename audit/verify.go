@@ -77,6 +77,9 @@ func verify(ctx context.Context, d store.Disk, dir, key string, kept *Head, upto
 			return v.r, err
 		}
 		if problem != "" {
+			if first, _ := firstOf(name); at == nil && next.seq+1 < first {
+				next.seq = first - 1
+			}
 			return v.wrong(next.seq+1, name+": "+problem), nil
 		}
 		at = &next
