@@ -121,6 +121,8 @@ type Core struct {
 
 	agent, board, tasks machine
 	manager             *task.Manager // nil without a machine for tasks
+	over                sync.Mutex
+	overTasks           []string // namespaces of tasks that have ended; guarded by over
 	latch               latchKeeper
 	leases              chan struct{} // wakes keepLeases
 	sources             sources
@@ -286,6 +288,28 @@ func (c *Core) Stop(actor, reason string) error {
 func estopEvent(latched bool, actor, reason string) map[string]any {
 	return map[string]any{"latched": latched, "actor": actor, "reason": reason}
 }
+
+// Probe returns when admission and the manager of tasks have given a sign of life.
+func (c *Core) Probe(ctx context.Context) error {
+	alive := make(chan struct{})
+	if !c.tryPost(func() { close(alive) }) {
+		return errors.New("the queue of admission is full")
+	}
+	select {
+	case <-alive:
+	case <-c.ctx.Done():
+		return nil
+	case <-ctx.Done():
+		return errors.New("admission does not answer")
+	}
+	if c.manager != nil {
+		c.manager.List()
+	}
+	return nil
+}
+
+// Connections is how many there are.
+func (c *Core) Connections() int { return len(c.slots.List()) }
 
 // Notice takes in what an executor reports of its machine. When a machine was lost, the outputs it drove last become safe.
 func (c *Core) Notice(label string, n hw.Notice) {

@@ -25,12 +25,12 @@ func (c *Core) runTask(ctx context.Context, r task.Run) task.Outcome {
 	code := hashOf(r.Code)
 	defer c.sources.add(code, r.Code)()
 	s := &sink{
-		c: c, start: start, session: "task/" + r.TaskID, limit: limits.OutputDefault, epoch: c.cfg.Table.Epoch(), lazy: true,
+		c: c, start: start, session: taskSession(r.TaskID), limit: limits.OutputDefault, epoch: c.cfg.Table.Epoch(), lazy: true,
 		caller: pin.Caller{
 			Name: actor.Name, Drive: actor.Can(identity.Actuate), Ask: actor.Ask, Run: c.traces.Add(1), Machine: MachineTasks, Task: r.TaskID, Code: code,
 		},
 	}
-	out := c.run(ctx, &c.tasks, hw.Job{Kind: hw.JobExec, Session: s.session, Code: r.Code, MaxOutput: s.limit}, s)
+	out := c.run(ctx, &c.tasks, hw.Job{Kind: hw.JobExec, Session: s.session, Code: r.Code, MaxOutput: s.limit, Drop: c.tasksOver()}, s)
 	cause := context.Cause(ctx)
 	switch {
 	case out.Died:
@@ -73,7 +73,12 @@ func (c *Core) openTasks() (err error) {
 	o.Claim = func(id string, owner task.Owner, uses []protocol.ResourceUse) error {
 		return desk.Refusal(c.cfg.Claims.TaskClaim(id, owner.Actor, desk.Uses(uses, "")))
 	}
-	o.Release = c.cfg.Claims.TaskRelease
+	o.Release = func(id string) {
+		c.cfg.Claims.TaskRelease(id)
+		c.over.Lock()
+		defer c.over.Unlock()
+		c.overTasks = append(c.overTasks, taskSession(id))
+	}
 	o.Safe = func(id, cause string) {
 		c.cfg.Table.Safe(causeTask, func(d pin.Driven) bool { return d.Caller.Task == id && id != "" })
 		c.cfg.Bus.Forget(func(o pin.Caller) bool { return o.Task == id && id != "" })
@@ -89,10 +94,27 @@ func (c *Core) openTasks() (err error) {
 	if err != nil {
 		return err
 	}
+	for _, t := range c.manager.List() { // tokens may have ended while the terminal was off
+		if _, ok := c.actor(t.Actor); !ok {
+			c.manager.OwnerGone(t.Actor)
+		}
+	}
 	if stopped, _, _ := c.cfg.Table.Stopped(); stopped {
 		c.manager.Hold(task.HoldEstop)
 	}
 	return nil
+}
+
+// taskSession is the namespace of a task.
+func taskSession(id string) string { return "task/" + id }
+
+// tasksOver takes the namespaces of tasks that have ended, which the next run has the machine forget.
+func (c *Core) tasksOver() []string {
+	c.over.Lock()
+	defer c.over.Unlock()
+	list := c.overTasks
+	c.overTasks = nil
+	return list
 }
 
 // actor finds who a task belongs to, with the rights it has now.

@@ -161,6 +161,9 @@ func (s *State) Fill(cfg *core.Config) {
 // Stable says that this start has not failed.
 func (s *State) Stable() error { return s.starts.Stable() }
 
+// Ending writes down how this run will have ended if nothing better follows; "" is that nobody knows.
+func (s *State) Ending(cause string) error { return s.starts.End(cause) }
+
 // Close ends the audit log and writes that the run ended in order.
 func (s *State) Close() error {
 	var err error

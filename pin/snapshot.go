@@ -1,10 +1,13 @@
 package pin
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/hw"
 )
 
 // Snapshot returns the state of every pin in the order of the board file, system pins too. Levels and analogue values are
@@ -73,4 +76,31 @@ func (t *Table) rules(b *board.Pin) []string {
 	add(b.LeaseRequired, "lease_required")
 	add(b.OnDisconnectSafe, "on_disconnect safe")
 	return list
+}
+
+// Check reads back every output that has a level and is in service, and names those whose line has another. It is what the guard's own
+// watchdog asks: a guard that has lost its outputs must not go on.
+func (t *Table) Check() error {
+	var bad []string
+	for _, p := range t.pins {
+		t.mu.Lock()
+		level, changed := p.level, p.changed
+		steady := p.b.Output() && level >= 0 && p.freq == 0 && p.lent == nil && p.held == nil && p.fault == "" && !p.stuck && !t.closed &&
+			(p.mode != hw.ModeOpenDrain || level == 0) // a line that was let go may be held by others
+		t.mu.Unlock()
+		r := &request{verb: verbRead}
+		if !steady || t.do(p, r) == nil && r.value == level {
+			continue
+		}
+		t.mu.Lock()
+		same := p.changed.Equal(changed) && p.level == level && p.fault == "" // else it was driven meanwhile, or is known to be at fault
+		t.mu.Unlock()
+		if same {
+			bad = append(bad, p.b.Label())
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return errors.New("outputs have another level than they were driven to: " + strings.Join(bad, ", "))
 }

@@ -46,6 +46,7 @@ import (
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
 	"github.com/pal-terminal/pal/store"
+	"github.com/pal-terminal/pal/supervise/niceties"
 	"github.com/pal-terminal/pal/supervise/start"
 	"github.com/pal-terminal/pal/vm"
 )
@@ -87,6 +88,8 @@ type Station struct {
 	addr    string
 	estop   chan os.Signal
 
+	overseer overseer
+
 	running atomic.Pointer[core.Core] // for notices, which may come before core is made
 }
 
@@ -115,7 +118,7 @@ func (s *Station) Start(ctx context.Context) error {
 	ignoreBrokenPipes()
 	s.estop = make(chan os.Signal, 1)
 	notifyEstop(s.estop) // from now on it does not end the process
-	for _, step := range []func(context.Context) error{s.takeState, s.openBoard, s.makeSafe, s.startMachines, s.openDurable, s.openDoor, s.listen, s.ready} {
+	for _, step := range []func(context.Context) error{s.takeState, s.openBoard, s.makeSafe, s.oversee, s.startMachines, s.openDurable, s.openDoor, s.listen, s.ready} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -174,7 +177,7 @@ func (s *Station) startMachines(context.Context) (err error) {
 	}
 	s.pool, err = vm.NewPool(vm.Config{
 		Command: s.cfg.Machine, CacheDir: s.cfg.Cache, HeapBytes: int(s.cfg.Settings.Heap),
-		Board: s.cfg.Board.Name, Version: s.cfg.Version, Log: s.cfg.Log,
+		Board: s.cfg.Board.Name, Version: s.cfg.Version, Log: s.cfg.Log, Settle: niceties.Settle(niceties.ChildAffinity()),
 		Notify: func(label string, n hw.Notice) {
 			if c := s.running.Load(); c != nil { // before that nothing could have been driven
 				c.Notice(label, n)
@@ -217,9 +220,14 @@ func (s *Station) openDoor(context.Context) (err error) {
 		Machines: s.machines, Identity: s.store, Events: s.ring, Log: s.cfg.Log, Claims: s.claims,
 	}
 	s.durable.Fill(&cfg)
-	if _, why := start.Decide(s.durable.Failed, s.durable.Before.Ending); why != "" {
-		cfg.SafeMode.Why = why
+	ending, err := start.Ended(s.folder.Path(start.EndedFile)) // what the supervisor knows better
+	if err != nil {
+		s.cfg.Log.Error("the supervisor's word", "err", err)
 	}
+	if ending == store.Watchdog {
+		cfg.Boot["cause"] = ending
+	}
+	_, cfg.SafeMode.Why = start.Decide(s.durable.Failed, s.durable.Before.Ending)
 	if s.cfg.Settings.Tasks > 0 {
 		cfg.Tasks, cfg.TaskList.Tasks, cfg.TaskList.MaxTimeout = s.pool.Executor(core.MachineTasks), s.cfg.Settings.Tasks, s.cfg.Board.MaxExec
 	}
@@ -277,6 +285,10 @@ func (s *Station) ready(ctx context.Context) error {
 		return fmt.Errorf("the sandbox of the machine is incomplete (%s): programs could reach this computer; --unsafe-no-sandbox serves all the same", strings.Join(m.Missing, "; "))
 	}
 	s.front.ready.Store(true)
+	s.watchNetwork()
+	if err := s.overseer.systemd.Ready("serves at " + s.addr); err != nil {
+		s.cfg.Log.Error("tell the supervisor", "err", err)
+	}
 	if s.cfg.Settings.Main {
 		s.core.RunMain()
 	}
@@ -331,6 +343,9 @@ func (s *Station) end(ctx context.Context) error {
 	if s.estop != nil {
 		stopNotify(s.estop)
 	}
+	if err := s.overseer.systemd.Stopping(); err != nil {
+		s.cfg.Log.Error("tell the supervisor", "err", err)
+	}
 	var errs []error
 	switch {
 	case s.core != nil:
@@ -356,6 +371,7 @@ func (s *Station) end(ctx context.Context) error {
 	if s.driver != nil {
 		errs = append(errs, s.driver.Close())
 	}
+	errs = append(errs, s.overseer.close(errors.Join(errs...) == nil))
 	if s.durable != nil {
 		errs = append(errs, s.durable.Close())
 	}
