@@ -70,12 +70,18 @@ type Options struct {
 
 // Receipt tells when an entry is durable.
 type Receipt struct {
-	done chan struct{}
-	err  error
+	done  chan struct{}
+	err   error
+	hurry func() // has the writer begin at once; nil when it has been told already
 }
 
-// Wait returns nil when the entry is durable, an error when it will not be, or ctx's.
+// Wait returns nil when the entry is durable, an error when it will not be, or ctx's. It is what makes the writer begin: an entry that
+// nobody waits for goes with the next one that somebody does, or within limits.AuditSync. So an intent that is followed by its
+// outcome before anything was driven costs no sync of its own.
 func (r *Receipt) Wait(ctx context.Context) error {
+	if r.hurry != nil {
+		r.hurry()
+	}
 	select {
 	case <-r.done:
 		return r.err
@@ -83,9 +89,6 @@ func (r *Receipt) Wait(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 }
-
-// Done is closed when Wait would not wait.
-func (r *Receipt) Done() <-chan struct{} { return r.done }
 
 // Head is the end of the log at one moment: what is kept elsewhere to notice a log that was set back.
 type Head struct {

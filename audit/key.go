@@ -31,10 +31,8 @@ func loadKey(d store.Disk, dir, terminal string) (signer note.Signer, public str
 	}
 	if err == nil {
 		known, err := publicKeys(d, dir)
-		for _, public := range slices.Backward(known) {
-			if v, bad := note.NewVerifier(public); bad == nil && v.Name() == signer.Name() && v.KeyHash() == signer.KeyHash() {
-				return signer, public, false, nil
-			}
+		if public := publicOf(signer, known); public != "" {
+			return signer, public, false, nil
 		}
 		if err != nil {
 			return nil, "", false, err
@@ -59,6 +57,38 @@ func loadKey(d store.Disk, dir, terminal string) (signer note.Signer, public str
 	}
 	signer, err = note.NewSigner(private)
 	return signer, public, fresh, err
+}
+
+// publicOf finds the public key of a signer, "" when it is not there.
+func publicOf(signer note.Signer, known []string) string {
+	for _, public := range slices.Backward(known) {
+		if v, err := note.NewVerifier(public); err == nil && v.Name() == signer.Name() && v.KeyHash() == signer.KeyHash() {
+			return public
+		}
+	}
+	return ""
+}
+
+// lookAtKeys tells of keys that cannot be used, and keeps their bytes, before others take their place.
+func (l *Log) lookAtKeys() {
+	files := map[string][]byte{}
+	for _, name := range []string{keyFile, publicFile} {
+		if data, err := store.Read(l.d, l.dir+"/"+name, limits.StateFileBytes); err == nil {
+			files[name] = data
+		}
+	}
+	if len(files) == 0 { // the first start
+		return
+	}
+	if signer, err := note.NewSigner(strings.TrimSpace(string(files[keyFile]))); err == nil && publicOf(signer, strings.Fields(string(files[publicFile]))) != "" {
+		return
+	}
+	l.o.Damaged("the signing key, or the list of public ones that it belongs in: a new key is made")
+	for name, data := range files {
+		if err := l.aside(name, data); err != nil {
+			l.log.Error("keep a damaged key of the audit log", "err", err)
+		}
+	}
 }
 
 func publicKeys(d store.Disk, dir string) ([]string, error) {

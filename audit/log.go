@@ -85,7 +85,7 @@ func (l *Log) Append(e Entry) *Receipt {
 		err = errBacklog
 	default:
 		l.pending, l.waiting = append(l.pending, item{e, r, size}), l.waiting+size
-		l.poke()
+		r.hurry = l.poke
 		return r
 	}
 	r.err = err

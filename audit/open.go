@@ -33,6 +33,7 @@ func Open(d store.Disk, dir string, o Options) (l *Log, interrupted []Entry, err
 	if interrupted, err = l.replay(names); err != nil {
 		return nil, nil, err
 	}
+	l.lookAtKeys()
 	if err = l.mend(); err == nil {
 		err = l.begin()
 	}
