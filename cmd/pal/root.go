@@ -8,11 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pal-terminal/pal/cmd/pal/internal/cli"
+	"github.com/pal-terminal/pal/cmd/pal/internal/commands/audits"
 	"github.com/pal-terminal/pal/cmd/pal/internal/commands/boards"
 	"github.com/pal-terminal/pal/cmd/pal/internal/commands/code"
 	"github.com/pal-terminal/pal/cmd/pal/internal/commands/files"
 	"github.com/pal-terminal/pal/cmd/pal/internal/commands/look"
 	"github.com/pal-terminal/pal/cmd/pal/internal/commands/safety"
+	"github.com/pal-terminal/pal/cmd/pal/internal/commands/tasks"
 )
 
 // newRoot returns the whole command tree.
@@ -58,6 +60,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		root.AddGroup(&cobra.Group{ID: g.name, Title: g.name})
 	}
 	root.SetHelpCommandGroupID("look")
+	root.AddCommand(safety.Deny(a))           // told of by approve
 	root.AddCommand(newTerminal(a), newVM(a)) // hidden
 	plain := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
@@ -80,11 +83,11 @@ type commandGroup struct {
 func groups(a *cli.App) []commandGroup {
 	return []commandGroup{
 		{"start", []*cobra.Command{newUp(a), newDoctor(a)}},
-		{"run", []*cobra.Command{code.Exec(a), code.Eval(a), code.Run(a), code.REPL(a), code.Tool(a), code.Interrupt(a), code.Reset(a)}},
+		{"run", []*cobra.Command{code.Exec(a), code.Eval(a), code.Run(a), code.REPL(a), code.Tool(a), code.Interrupt(a), code.Reset(a), tasks.Task(a)}},
 		{"files", []*cobra.Command{files.FS(a), files.Edit(a), files.Mip(a)}},
 		{"pins", []*cobra.Command{look.Pins(a), look.Read(a), look.Set(a), look.Watch(a)}},
-		{"safety", []*cobra.Command{safety.Stop(a), safety.Release(a)}},
-		{"look", []*cobra.Command{look.Status(a), look.Events(a), look.Conn(a), safety.Token(a)}},
+		{"safety", []*cobra.Command{safety.Stop(a), safety.Release(a), safety.Lease(a), safety.Approvals(a), safety.Approve(a), safety.SafeMode(a)}},
+		{"look", []*cobra.Command{look.Status(a), look.Events(a), look.Conn(a), safety.Token(a), audits.Audit(a)}},
 		{"bench", []*cobra.Command{boards.Sim(a), boards.Board(a), boards.Bench(a), newVersion(a)}},
 	}
 }

@@ -29,6 +29,10 @@ type upFlags struct {
 	board, listen, name, readyFile, logLevel string
 	heap                                     config.Size
 	noAuth, noSandbox, main                  bool
+
+	noAudit, realtime bool
+	tasks             int
+	watchdog, network string
 }
 
 func newUp(a *cli.App) *cobra.Command {
@@ -51,8 +55,12 @@ func terminalCommand(a *cli.App, name, short string) *cobra.Command {
 			"With --main it runs /flash/boot.py and then /flash/main.py once it serves, as a board does after power-up, with the fewest\n" +
 			"rights that either was written with. The first exec or tool of a client interrupts them; `pal events main_ended` tells\n" +
 			"how they ended.\n\n" +
+			"Every request and what came of it is written to a signed log before an output moves; when it cannot be written nothing may\n" +
+			"be driven. --no-audit keeps none: then nothing is remembered past a restart. --watchdog feeds a device such as /dev/watchdog,\n" +
+			"which resets the computer when the guard hangs. --network names the interface whose loss is told (default: that of the\n" +
+			"default route). --realtime asks the kernel for priority and for memory that is not swapped, which makes tasks less late.\n\n" +
 			"Flags beat the environment, which beats ~/.config/pal/pal.yaml, which beats /etc/pal/pal.yaml (keys: board listen\n" +
-			"state name heap no_auth main).",
+			"state name heap no_auth main no_audit tasks realtime watchdog network).",
 		Example: "  pal " + name + "\n  pal " + name + " --board my-board.yaml --listen 127.0.0.1:7400 --state ./state\n" +
 			"  pal " + name + " --main   # after: pal fs cp main.py :",
 		Args: cobra.NoArgs,
@@ -71,6 +79,11 @@ func terminalCommand(a *cli.App, name, short string) *cobra.Command {
 	flags.Var(&f.heap, "heap", "Python heap of the machine")
 	flags.BoolVar(&f.noAuth, "no-auth", false, "serve anybody; loopback only")
 	flags.BoolVar(&f.main, "main", false, "run /flash/boot.py and /flash/main.py once it serves")
+	flags.BoolVar(&f.noAudit, "no-audit", false, "keep no audit log: nothing is remembered past a restart")
+	flags.IntVar(&f.tasks, "tasks", limits.TasksDefault, "tasks at most; 0 for none and no machine for them")
+	flags.BoolVar(&f.realtime, "realtime", false, "ask the kernel for priority and locked memory")
+	flags.StringVar(&f.watchdog, "watchdog", "", "device of the hardware watchdog to feed, such as /dev/watchdog")
+	flags.StringVar(&f.network, "network", "", "network interface to watch, such as eth0")
 	flags.BoolVar(&f.noSandbox, "unsafe-no-sandbox", false, "serve although programs could reach this computer, because its sandbox is missing")
 	flags.StringVar(&f.readyFile, "ready-file", "", "file to write {\"addr\",\"token\"} to once the terminal serves")
 	flags.StringVar(&f.logLevel, "log-level", "warn", "debug, info, warn or error, on standard error")
@@ -98,6 +111,21 @@ func (f *upFlags) layer(cmd *cobra.Command, a *cli.App) config.Layer {
 	}
 	if given("main") {
 		l.Main = &f.main
+	}
+	if given("no-audit") {
+		l.NoAudit = &f.noAudit
+	}
+	if given("tasks") {
+		l.Tasks = &f.tasks
+	}
+	if given("realtime") {
+		l.Realtime = &f.realtime
+	}
+	if given("watchdog") {
+		l.Watchdog = &f.watchdog
+	}
+	if given("network") {
+		l.Network = &f.network
 	}
 	if given("state") {
 		l.State = &a.State

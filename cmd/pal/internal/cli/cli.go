@@ -21,6 +21,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pal-terminal/pal/cmd/pal/internal/show"
 	"github.com/pal-terminal/pal/protocol"
 )
 
@@ -71,4 +72,16 @@ func Nearest(allowed []string) string {
 		return ""
 	}
 	return " (allowed: " + strings.Join(allowed, ", ") + ")"
+}
+
+// Consent asks the person at the keyboard; nil is yes.
+func (a *App) Consent(question string) error {
+	yes, err := show.Confirm(a.Stdin, a.Stderr, question)
+	switch {
+	case errors.Is(err, show.ErrNobody):
+		return Usagef("%w: --yes says that it was looked at", err)
+	case err == nil && !yes:
+		return &FailedError{Message: "nothing was done"}
+	}
+	return err
 }

@@ -84,3 +84,24 @@ func ShellWord(word string) string {
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
+
+// Due shows when something is due, a time of the wire; "-" when it is not.
+func Due(ms int64) string {
+	if ms == 0 {
+		return "-"
+	}
+	return Clock(ms)
+}
+
+// Uses reads resources from words such as RELAY_1 and TEMP_ADC:read.
+func Uses(words []string) ([]protocol.ResourceUse, error) {
+	var uses []protocol.ResourceUse
+	for _, word := range words {
+		resource, verb, named := strings.Cut(word, ":")
+		if resource == "" || named && verb != protocol.VerbRead && verb != protocol.VerbDrive {
+			return nil, Usagef("%q is not a resource: give NAME, or NAME:read", word)
+		}
+		uses = append(uses, protocol.ResourceUse{Resource: resource, Verb: verb})
+	}
+	return uses, nil
+}

@@ -18,10 +18,10 @@ import (
 func Board(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "board",
-		Short:   "board descriptions: show the running one, check a file, begin a new one",
-		Example: "  pal board show\n  pal board lint my-board.yaml\n  pal board init my-board.yaml",
+		Short:   "board descriptions: show lint init apply",
+		Example: "  pal board show\n  pal board lint my-board.yaml\n  pal board init my-board.yaml\n  pal board apply board.py",
 	}
-	cmd.AddCommand(newBoardShow(a), newBoardLint(a), newBoardInit(a))
+	cmd.AddCommand(newBoardShow(a), newBoardLint(a), newBoardInit(a), newBoardApply(a))
 	return cli.Group(cmd)
 }
 

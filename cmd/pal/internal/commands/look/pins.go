@@ -23,7 +23,7 @@ func Pins(a *cli.App) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use:     "pins",
-		Short:   "the pin table: owner, mode, level, rules, who drove last",
+		Short:   "the pin table: owner, mode, level, rules, who drove last, whose lease",
 		Example: "  pal pins\n  pal pins --watch\n  pal pins --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -52,7 +52,7 @@ func showPins(ctx context.Context, a *cli.App, c *client.Client) (*protocol.Pins
 	for _, p := range pins.Pins {
 		rows = append(rows, pinRow(p))
 	}
-	return pins, a.PrintTable("PIN NAME OWNER MODE LEVEL DRIVER RULES", rows)
+	return pins, a.PrintTable("PIN NAME OWNER MODE LEVEL DRIVER LEASE RULES", rows)
 }
 
 // watchPins prints the table and then each pin that changed, until interrupted.
@@ -111,7 +111,7 @@ func pinRow(p protocol.PinState) []string {
 	if p.Fault != "" {
 		rules = append([]string{"FAULT: " + p.Fault}, rules...)
 	}
-	return []string{p.Pin, cli.Or(p.Name, "-"), p.Owner, cli.Or(p.Mode, "-"), level, cli.Or(p.Driver, "-"), cli.Or(strings.Join(rules, "; "), "-")}
+	return []string{p.Pin, cli.Or(p.Name, "-"), p.Owner, cli.Or(p.Mode, "-"), level, cli.Or(p.Driver, "-"), cli.Or(p.Lease, "-"), cli.Or(strings.Join(rules, "; "), "-")}
 }
 
 // Read makes `pal read`.

@@ -46,6 +46,12 @@ func StatusText(s *protocol.Status) string {
 	} else {
 		line("e-stop", "not set")
 	}
+	if s.SafeMode != "" {
+		line("safe mode", "no programs run: %s (`pal safe-mode leave` ends it)", s.SafeMode)
+	}
+	if s.Storage != "" {
+		line("storage", "nothing may be driven: %s", s.Storage)
+	}
 	if r := s.Running; r != nil {
 		line("running", "%s of %s in session %s, %s", r.Trace, r.Actor, r.Session, cli.Age(r.SinceMS))
 	} else {
@@ -54,9 +60,11 @@ func StatusText(s *protocol.Status) string {
 	line("waiting", "%d", s.Waiting)
 	line("connections", "%d (%d refused so far)", s.Connections, s.Refused)
 	line("execs", "%d", s.Execs)
+	line("tasks", "%d", s.Tasks)
 	for _, m := range s.Machines {
 		line("machine", "%s %d, process %d, %s, %d MiB", m.Label, m.Generation, m.PID, m.Engine, m.RSSBytes>>20)
 	}
+	line("audit head", "%s", cli.Or(s.AuditHead, "no audit log is kept"))
 	line("restarts", "%d", s.Restarts)
 	line("memory", "%d MiB", s.RSSBytes>>20)
 	return b.String()
