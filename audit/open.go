@@ -134,10 +134,10 @@ func (l *Log) mend() error {
 	return err
 }
 
-// damaged has what is wrong taken out of the newest segment. A last line that a cut left unfinished goes; anything else is damage: the whole file is
-// kept in quarantine, and what of it is right stays.
+// damaged has what is wrong taken out of the newest segment. A last line that a cut left unfinished goes; anything else is damage (also
+// a segment without a first line, which it was made with): the whole file is kept in quarantine, and what of it is right stays.
 func (l *Log) damaged(name string, data []byte, end int64, behind point, problem string, last bool) {
-	torn := last && !strings.Contains(strings.TrimRight(string(data[end:]), "\x00"), "\n")
+	torn := last && end > 0 && !strings.Contains(strings.TrimRight(string(data[end:]), "\x00"), "\n")
 	if torn {
 		l.why = fmt.Sprintf("%d bytes of an unfinished line were cut off", int64(len(data))-end)
 	} else {
