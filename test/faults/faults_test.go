@@ -341,6 +341,14 @@ func (r *rig) works(after string) {
 	}
 }
 
+// outcome is the code and rule of a result, or of the refusal in its place.
+func outcome(res *protocol.Result, err error) (protocol.Code, string) {
+	if err != nil {
+		return refusal(err)
+	}
+	return res.Code, res.Rule
+}
+
 // refusal is the code and rule of an error.
 func refusal(err error) (protocol.Code, string) {
 	if e, ok := errors.AsType[*protocol.Error](err); ok {

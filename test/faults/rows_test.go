@@ -183,7 +183,10 @@ func TestVMCrash(t *testing.T) {
 	eventually(t, "the task drives", func() bool { return r.level("FAN") == 1 })
 	kill(core.MachineTasks)
 	eventually(t, "what the task drove is safe", func() bool { return r.level("FAN") == 0 })
-	eventually(t, "the run has its outcome", func() bool { i := r.info(id); return i.Last != nil && i.Last.Outcome == string(protocol.CodeVMRestarted) })
+	eventually(t, "the run has its outcome", func() bool {
+		i := r.info(id)
+		return i.Last != nil && i.Last.Outcome == string(protocol.CodeVMRestarted)
+	})
 	second := r.task(r.agent, "pass", protocol.Brief{Name: "next", AfterMS: new(int64(10))})
 	eventually(t, "the next task runs", func() bool { i := r.info(second); return i.Last != nil && i.Last.Outcome == "ok" })
 }

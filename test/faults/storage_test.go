@@ -88,11 +88,7 @@ func (r *rig) storageHolds(row string, endless *client.Client, fan string) {
 		{"pin_set", func() (*protocol.Result, error) { return r.agent.PinSet(r.ctx(), "VALVE", 0) }},
 	} {
 		res, err := how.do()
-		code, _ := refusal(err)
-		if err == nil {
-			code = res.Code
-		}
-		if code != protocol.CodeStorage || !code.Retryable() {
+		if code, _ := outcome(res, err); code != protocol.CodeStorage || !code.Retryable() {
 			r.t.Errorf("%s: got %+v, %v, want storage, which may be tried again", how.what, res, err)
 		}
 	}
@@ -151,11 +147,7 @@ func TestFailedSync(t *testing.T) {
 	r := start(t, terminal.Options{Disk: disk})
 	disk.FailSync(1)
 	res, err := r.agent.PinSet(r.ctx(), "LED", 1)
-	code, _ := refusal(err)
-	if err == nil {
-		code = res.Code
-	}
-	if code != protocol.CodeStorage {
+	if code, _ := outcome(res, err); code != protocol.CodeStorage {
 		t.Errorf("got %+v, %v, want storage", res, err)
 	}
 	r.wantLevel("after a failed sync", "LED", 0)
