@@ -102,6 +102,9 @@ func (c *Core) openTasks() (err error) {
 	if stopped, _, _ := c.cfg.Table.Stopped(); stopped {
 		c.manager.Hold(task.HoldEstop)
 	}
+	if c.safe.Load() {
+		c.manager.Hold(task.HoldSafe)
+	}
 	return nil
 }
 

@@ -210,7 +210,7 @@ func (m *machine) pass(j *job, why string) {
 // miss counts due times that never run. What a person paused is not missed.
 func (m *machine) miss(j *job, why string, n uint64) {
 	switch why {
-	case "late", "overlap", "power", "clock", HoldEstop, HoldStorage, HoldHub:
+	case "late", "overlap", "power", "clock", HoldEstop, HoldStorage, HoldSafe, HoldHub:
 		if n > 0 {
 			if j.missed == nil {
 				j.missed = map[string]uint64{}

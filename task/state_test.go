@@ -92,6 +92,25 @@ func TestHoldsCombine(t *testing.T) {
 	}
 }
 
+// In safe mode nothing runs, also not what was missed meanwhile or is asked for; leaving it lets all go on in their phase.
+func TestSafeMode(t *testing.T) {
+	w := newWorld(t)
+	a := w.add(persistent(every(time.Second)))
+	w.run(2 * time.Second)
+	w.cut(3 * time.Second)
+	w.m.Hold(HoldSafe)
+	_ = w.m.Trigger(a)
+	w.run(4 * time.Second)
+	w.wantState(a, "held")
+	w.wantRuns(a, 2)
+	ok(t, w.m.Unhold(HoldSafe))
+	w.run(3 * time.Second)
+	w.wantRuns(a, 6) // one of them makes up for the loss of power
+	if got := w.get(a).Missed[HoldSafe]; got != 4 {
+		t.Errorf("got %d missed in safe mode, want 4", got)
+	}
+}
+
 // Ready is asked before each run; what was refused is late, or counted, and one-shots wait.
 func TestNotReady(t *testing.T) {
 	w := newWorld(t)

@@ -43,6 +43,7 @@ import (
 const (
 	HoldEstop   = "estop"
 	HoldStorage = "storage"
+	HoldSafe    = "safe_mode"
 	HoldHub     = "hub" // only tasks whose brief says on_hub_loss: hold
 
 	holdOwner = "owner"
