@@ -80,6 +80,10 @@ func TestScripts(t *testing.T) {
 			"event":     event,
 			"signal":    signalUp,
 			"savevar":   saveVar,
+			"taskruns":  taskRuns,
+			"phase":     phase,
+			"waitlease": waitLease,
+			"flipbyte":  flipByte,
 			"noengine": func(ts *testscript.TestScript, _ bool, _ []string) {
 				ts.Setenv("PAL_NO_ENGINE", buildWithoutEngine(ts))
 			},
@@ -230,14 +234,23 @@ func signalUp(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(syscall.Kill(at.PID, signals[args[0]]))
 }
 
-// saveVar NAME FILE [KEY] puts the text of a file, or of one key of the JSON object in it, into a variable.
+// saveVar NAME FILE [KEY...] puts the text of a file, or what keys and numbers lead to in the JSON in it, into a variable.
 func saveVar(ts *testscript.TestScript, _ bool, args []string) {
 	text := []byte(ts.ReadFile(args[1]))
 	value := string(bytes.TrimSpace(text))
 	if len(args) > 2 {
-		var object map[string]any
-		ts.Check(json.Unmarshal(text, &object))
-		value = fmt.Sprint(object[args[2]])
+		var at any
+		ts.Check(json.Unmarshal(text, &at))
+		for _, key := range args[2:] {
+			if list, ok := at.([]any); ok {
+				n, err := strconv.Atoi(key)
+				ts.Check(err)
+				at = list[n]
+			} else {
+				at = at.(map[string]any)[key]
+			}
+		}
+		value = fmt.Sprint(at)
 	}
 	ts.Setenv(args[0], value)
 }

@@ -25,7 +25,7 @@ func Task(a *cli.App) *cobra.Command {
 		newVerb(a, "pause", "let a task run no more until it is resumed", "is paused", (*client.Client).Pause),
 		newVerb(a, "resume", "let a paused task run again", "runs again", (*client.Client).Resume),
 		newVerb(a, "trigger", "run a task now; its schedule stays as it is", "is to run now", (*client.Client).Trigger),
-		newVerb(a, "rm", "end a task, make its outputs safe and forget it", "is removed", (*client.Client).Cancel))
+		newVerb(a, "rm", "end a task and make its outputs safe", "is ended", (*client.Client).Cancel))
 	return cli.Group(cmd)
 }
 
