@@ -140,10 +140,18 @@ func (c *Core) allowed(k *conn, w *who, req *protocol.Request) error {
 		return &protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprintf("all %d connections are taken; this one serves hello, stop, ping and status only", limits.Connections)}
 	case typ == protocol.TypeEstopClear && w.Actor.Class != identity.Human:
 		return &protocol.Error{Code: protocol.CodeDenied, Rule: "estop.human", Message: "only a human may clear the e-stop"}
+	case makesPerson(req) && w.Actor.Class != identity.Human: // else a service that manages could make one to clear the e-stop and to approve
+		return &protocol.Error{Code: protocol.CodeDenied, Rule: "token.human", Message: "only a human may make a human's token"}
 	case needs.scope != "" && !w.Actor.Can(needs.scope):
 		return &protocol.Error{Code: protocol.CodeDenied, Rule: "scope." + string(needs.scope), Message: fmt.Sprintf("%s lacks the scope %s", w.Actor.Name, needs.scope)}
 	}
 	return nil
+}
+
+// makesPerson reports whether a request asks for a token of class human.
+func makesPerson(req *protocol.Request) bool {
+	t, ok := req.Body.(*protocol.Token)
+	return ok && t.Op == "create" && identity.Class(t.Class) == identity.Human
 }
 
 // hello identifies the connection and names its client. A second hello may name the client again but not become another

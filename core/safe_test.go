@@ -190,6 +190,11 @@ func TestEstop(t *testing.T) {
 				t.Errorf("clear: got rule %q, want estop.human", res.Rule)
 			}
 		}
+		// Nor does one who manages make a person for it.
+		service.request("token", "6", &protocol.Token{Op: "create", Name: "straw", Class: "human", Scopes: []string{"read"}})
+		if res := service.wantCode("6", protocol.CodeDenied); res.Rule != "token.human" {
+			t.Errorf("token of a human: got rule %q, want token.human", res.Rule)
+		}
 		person.request("estop_clear", "5", &protocol.EstopClear{Reason: "all clear"})
 		person.ack("5")
 		r.wantLevel("cleared", "LED", 0) // clearing switches nothing on
