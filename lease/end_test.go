@@ -129,7 +129,7 @@ func TestTerminalRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The process is gone without a word; the lines keep their levels.
-	book := New(Options{Resolve: func(r string) ([]pin.Handle, string, error) { return w.table.Resource(r) }})
+	book := New(Options{Resolve: func(r string) ([]pin.Handle, string, error) { return w.table.Lines(r) }})
 	table, err := pin.New(w.e.d, w.e, pin.Options{Claims: book})
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestExpiryWhileADriverHangs(t *testing.T) {
 		}
 		w := &world{t: t, e: &eye{Board: drv, d: d}}
 		w.book = New(Options{
-			Resolve: func(r string) ([]pin.Handle, string, error) { return w.table.Resource(r) },
+			Resolve: func(r string) ([]pin.Handle, string, error) { return w.table.Lines(r) },
 			Safe: func(list []Claim) {
 				w.table.Safe("lease", func(d pin.Driven) bool { return slices.Contains(list[0].Pins, d.Handle) })
 			},

@@ -127,7 +127,7 @@ func newWorld(t testing.TB, d *board.Description, seed uint64, direct bool) *wor
 	}
 	w.book = New(Options{
 		Now: func() time.Time { return w.start.Add(w.now) }, Most: 6, Safe: w.safe,
-		Resolve: func(r string) ([]pin.Handle, string, error) { return w.table.Resource(r) },
+		Resolve: func(r string) ([]pin.Handle, string, error) { return w.table.Lines(r) },
 	})
 	if w.table, err = pin.New(d, w.e, pin.Options{Claims: w.book}); err != nil {
 		t.Fatal(err)

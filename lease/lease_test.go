@@ -317,7 +317,7 @@ func TestAliases(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer table.Close()
-	b := New(Options{Resolve: table.Resource})
+	b := New(Options{Resolve: table.Lines})
 	tried := 0
 	for i := range d.Pins {
 		p := &d.Pins[i]

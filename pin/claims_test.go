@@ -235,19 +235,19 @@ func TestLeaseRequired(t *testing.T) {
 	})
 }
 
-// TestResource: what can be claimed, by any of its names.
-func TestResource(t *testing.T) {
+// TestLines: what can be claimed, by any of its names.
+func TestLines(t *testing.T) {
 	r := rigOn(t, builtin(t), nil)
 	defer r.end()
 	for _, name := range []string{"RELAY_1", string(r.d.Pins[r.h("RELAY_1")].ID), "GPIO" + string(r.d.Pins[r.h("RELAY_1")].ID)} {
-		lines, label, err := r.Resource(name)
+		lines, label, err := r.Lines(name)
 		if err != nil || len(lines) != 1 || lines[0] != r.h("RELAY_1") || label != "RELAY_1" {
 			t.Errorf("%s: got %v %q %v", name, lines, label, err)
 		}
 	}
 	for i := range r.d.Buses {
 		b := &r.d.Buses[i]
-		lines, label, err := r.Resource(b.Name())
+		lines, label, err := r.Lines(b.Name())
 		if b.Owner == board.OwnerSystem {
 			refused(t, err, RuleSystemPin)
 		} else if err != nil || label != b.Name() || len(lines) != len(b.Pins) {
@@ -256,12 +256,12 @@ func TestResource(t *testing.T) {
 	}
 	for i := range r.d.Pins {
 		if p := &r.d.Pins[i]; p.Owner == board.OwnerSystem {
-			_, _, err := r.Resource(string(p.ID))
+			_, _, err := r.Lines(string(p.ID))
 			refused(t, err, RuleSystemPin)
 		}
 	}
 	for _, name := range []string{"", "i2c", "i2c99", "I2C0", "nosuch"} {
-		_, _, err := r.Resource(name)
+		_, _, err := r.Lines(name)
 		refused(t, err, RuleUnknownPin)
 	}
 }

@@ -142,29 +142,6 @@ func (t *Table) CheckUse(c Caller, lines []Handle, drive bool) error {
 	return nil
 }
 
-// Resource finds what name means as something to be claimed: the lines of a bus, chip select and all, by its name ("i2c0"), or a pin;
-// with the word for it towards people. What is the system's is refused.
-func (t *Table) Resource(name string) (lines []Handle, label string, err error) {
-	for i := range t.d.Buses {
-		b := &t.d.Buses[i]
-		if b.Name() != name {
-			continue
-		}
-		for _, line := range b.Pins {
-			if _, err := t.at(Handle(line)); err != nil {
-				return nil, "", err
-			}
-			lines = append(lines, Handle(line))
-		}
-		return lines, name, nil
-	}
-	h, err := t.Resolve(name)
-	if err != nil {
-		return nil, "", err
-	}
-	return []Handle{h}, t.pins[h].b.Label(), nil
-}
-
 // Claimed reports whether c has claimed all of lines for driving, and the refusal of one that somebody else has.
 func (t *Table) Claimed(c Caller, lines []Handle) (own bool, err error) {
 	t.mu.Lock()

@@ -200,7 +200,8 @@ func (t *Table) Resolve(name string) (Handle, error) {
 	return p.h, nil
 }
 
-// Lines returns the lines of what name means, a pin or a bus ("i2c0"), with the word for it towards people.
+// Lines returns the lines of what name means, a pin or a bus ("i2c0"), chip select and all, with the word for it towards people. What is
+// the system's is refused.
 func (t *Table) Lines(name string) ([]Handle, string, error) {
 	for i := range t.d.Buses {
 		b := &t.d.Buses[i]
