@@ -143,10 +143,11 @@ func up(ctx context.Context, a *cli.App, cfg *config.Config, f upFlags) (err err
 	if err != nil {
 		return err
 	}
+	log := slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: level}))
 	s := station.New(station.Config{
 		Settings: cfg, Board: desc, Machine: a.Machine, Cache: config.CacheDir(a.Getenv, cfg.State), NoSandbox: f.noSandbox,
 		Version: productVersion(),
-		Log:     slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: level})),
+		Log:     log,
 		Note:    func(line string) { _, _ = fmt.Fprintln(a.Stderr, line) },
 	})
 	defer func() {
@@ -170,8 +171,8 @@ func up(ctx context.Context, a *cli.App, cfg *config.Config, f upFlags) (err err
 			return err
 		}
 	}
-	if err := announce(a, s, cfg, desc); err != nil {
-		return err
+	if err := announce(a, s, cfg, desc); err != nil { // whoever reads no more is no reason to guard no more
+		log.Warn("tell where the terminal is", "err", err)
 	}
 	return s.Wait(ctx)
 }

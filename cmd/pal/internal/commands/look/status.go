@@ -47,7 +47,7 @@ func StatusText(s *protocol.Status) string {
 		line("e-stop", "not set")
 	}
 	if s.SafeMode != "" {
-		line("safe mode", "no programs run: %s (`pal safe-mode leave` ends it)", s.SafeMode)
+		line("safe mode", "%s", s.SafeMode)
 	}
 	if s.Storage != "" {
 		line("storage", "nothing may be driven: %s", s.Storage)

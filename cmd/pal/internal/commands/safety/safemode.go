@@ -33,7 +33,7 @@ func newSafeMode(a *cli.App, verb, short string, ask func(*client.Client, contex
 					return err
 				}
 				if s.Active {
-					return a.Done(s, "safe mode: no programs run (%s); `pal safe-mode leave` ends it", s.Reason)
+					return a.Done(s, "safe mode: %s", s.Reason)
 				}
 				return a.Done(s, "not in safe mode, %s failed", cli.Count(s.FailedStarts, "start"))
 			})
