@@ -65,7 +65,7 @@ type Options struct {
 	OnState func(error)
 
 	SegmentBytes int64 // limits.AuditSegmentBytes when 0
-	Segments     int   // kept, limits.AuditSegments when 0
+	Segments     int   // so many full ones are kept, limits.AuditSegments when 0
 }
 
 // Receipt tells when an entry is durable.

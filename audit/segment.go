@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/store"
 )
 
@@ -111,16 +112,35 @@ func (l *Log) create(name string, content []byte) (store.File, error) {
 	return l.d.Open(l.dir+"/"+name, false)
 }
 
-// retire removes the oldest segments. A crash in the middle leaves some more of them, which the next one removes.
+// retire removes the oldest segments when all together are longer than so many full ones: a start, or a disk that fails at times, begins
+// a short one, and must not wash away what was kept. A crash in the middle leaves some more of them, which the next one removes.
 func (l *Log) retire() error {
 	names, err := segments(l.d, l.dir)
 	if err != nil || len(names) <= l.o.Segments {
 		return err
 	}
-	for _, name := range names[:len(names)-l.o.Segments] {
+	room, least := int64(l.o.Segments)*l.o.SegmentBytes, min(limits.AuditSegmentLeast, l.o.SegmentBytes)
+	keep := len(names)
+	for ; keep > 0 && room > 0; keep-- {
+		size, err := l.sizeOf(names[keep-1])
+		if err != nil {
+			return err
+		}
+		room -= max(size, least)
+	}
+	for _, name := range names[:keep] {
 		if err := l.d.Remove(l.dir + "/" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return l.d.Sync(l.dir)
+}
+
+func (l *Log) sizeOf(name string) (int64, error) {
+	f, err := l.d.Open(l.dir+"/"+name, false)
+	if err != nil {
+		return 0, err
+	}
+	size, err := f.Size()
+	return size, errors.Join(err, f.Close())
 }

@@ -1,0 +1,34 @@
+package audit
+
+import (
+	"testing"
+
+	"github.com/pal-terminal/pal/limits"
+)
+
+// Each start begins a segment: many starts must not wash away what was done before them, or it would be done again.
+func TestStartsRemoveNothing(t *testing.T) {
+	dir := t.TempDir()
+	for n := range 3 * limits.AuditSegments {
+		var first Entry
+		o := Options{Terminal: "test one", SegmentBytes: limits.AuditSegmentBytes, Replay: func(e Entry) {
+			if first.ID == "" {
+				first = e
+			}
+		}}
+		l, _ := sample(t, dir, o)
+		if n > 0 && first.ID != "1" {
+			t.Fatalf("start %d: the oldest request that is known is %q, want 1", n, first.ID)
+		}
+		fill(t, l, n+1, n+2)
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// What is longer than so many full segments goes all the same, also when each counts as longer than it is.
+	l, d := sample(t, dir, Options{Segments: 3, SegmentBytes: limits.AuditSegmentLeast})
+	defer l.Close() //nolint:errcheck // it is only read
+	if names, err := segments(d, "audit"); err != nil || len(names) != 3 {
+		t.Errorf("got %d segments, %v, want 3", len(names), err)
+	}
+}
