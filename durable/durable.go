@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +77,7 @@ func Open(o Options) (s *State, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("look at what was kept: %w", err)
 	}
+	known = slices.DeleteFunc(known, func(name string) bool { return name == latchFile+".new" }) // a very first start that was cut
 	if s.latch, s.found, err = store.OpenLatch(o.Disk, latchFile, len(known) > 0); err != nil {
 		s.found = store.LatchState{Set: true, Reason: "the latch of the e-stop cannot be read: " + err.Error(), At: time.Now()}
 	}
@@ -140,7 +142,7 @@ func (s *State) auditState(err error) {
 
 // Fill gives the door what survives, and tells of what was damaged.
 func (s *State) Fill(cfg *core.Config) {
-	cfg.Ledger, cfg.Answers, cfg.Latch = s.Ledger, s.answers, s.latch
+	cfg.Ledger, cfg.Answers, cfg.Latch, cfg.StoppedBy = s.Ledger, s.answers, s.latch, s.found.Actor
 	cfg.Approvals = approval.New(approval.Options{Event: s.o.Emit})
 	cfg.TaskList.Records, cfg.TaskList.Loaded = s.records, s.loaded
 	cfg.BoardPy, cfg.Apply = s.loaded[boardRecord], func(source []byte) error { return s.records.Put(boardRecord, source) }
