@@ -79,6 +79,23 @@ func TestUsageErrors(t *testing.T) {
 		{"status --device here", "not a device"},
 		{"board lint none.yaml", "there is no file none.yaml"},
 		{"repl --json", "no JSON form"},
+		{"task nonsense", `no command "nonsense"`},
+		{"task add --every 1s --code x", "--name"},
+		{"task add --name x --every 0s --code x", "--every must be positive"},
+		{"task add --name x --every 1s --at 2026 --code x", "give one of --every"},
+		{"task result 1 -n -1", "must be positive"},
+		{"lease create LED", "give --hold to keep"},
+		{"lease create LED: --keep", `"LED:" is not a resource`},
+		{"audit verify --head 12", "SIZE:HASH"},
+		{"audit verify --head x:aa", "SIZE:HASH"},
+		{"audit verify --key k", "--key is for --dir"},
+		{"audit verify --dir none", "there is no audit log in none"},
+		{"audit tail -n 0", "must be positive"},
+		{"approve", "accepts 1 arg"},
+		{"safe-mode enter", `no command "enter"`},
+		{"board apply none.py", "there is no file none.py"},
+		{"up --tasks -1", "tasks: -1"},
+		{"up --watchdog dog", "watchdog"},
 	} {
 		t.Run(strings.ReplaceAll(c.line, " ", "_"), func(t *testing.T) {
 			code, stdout, stderr := run(t, env, strings.Fields(c.line)...)

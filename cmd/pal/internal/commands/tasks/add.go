@@ -47,6 +47,11 @@ func newAdd(a *cli.App) *cobra.Command {
 			})
 		},
 	}
+	f.flags(cmd)
+	return cmd
+}
+
+func (f *addFlags) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.brief.Name, "name", "", "name of the task")
 	flags.DurationVar(&f.every, "every", 0, "run it so often, such as 200ms")
@@ -62,7 +67,6 @@ func newAdd(a *cli.App) *cobra.Command {
 	flags.DurationVar(&f.jitter, "jitter", 0, "start each run up to so much later, by chance")
 	flags.StringVar(&f.brief.OnHubLoss, "on-hub-loss", "", "when the hub is lost: continue or hold (default continue)")
 	flags.StringVar(&f.source, "code", "", "the program")
-	return cmd
 }
 
 // request makes the registration that the command line asks for.

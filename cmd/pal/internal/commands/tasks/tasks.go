@@ -38,7 +38,7 @@ func newVerb(a *cli.App, verb, short, done string, do func(*client.Client, conte
 				for _, id := range ids {
 					answer, err := do(c, cmd.Context(), id)
 					if err != nil {
-						return err
+						return fmt.Errorf("task %s: %w", id, err)
 					}
 					if err := a.Done(answer, "task %s %s", id, done); err != nil {
 						return err
