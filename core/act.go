@@ -14,7 +14,6 @@ import (
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
-	"github.com/pal-terminal/pal/task"
 )
 
 // act does what a request asks, but for those that have a way of their own, and answers it.
@@ -100,18 +99,14 @@ func (c *Core) clear(w *who, reason string) error {
 		c.irqs.forget(func(*registration) bool { return true })
 		c.ask(func(q *queue) { q.interrupt(c, errReleased, func(*job) bool { return true }) })
 	}
-	if c.manager != nil { // each task stays held until it is resumed
-		if err := c.manager.Unhold(task.HoldEstop); err != nil {
-			return err
-		}
-	}
-	if err := c.cfg.Table.Clear(); err != nil {
-		if c.manager != nil {
-			c.manager.Hold(task.HoldEstop)
-		}
+	if err := c.latch.Unhold(); err != nil { // each task stays held until it is resumed
 		return err
 	}
-	if err := c.settle(""); err != nil {
+	if err := c.cfg.Table.Clear(); err != nil {
+		c.latch.Hold()
+		return err
+	}
+	if err := c.latch.Settle(""); err != nil {
 		return &protocol.Error{Code: protocol.CodeStorage, Message: "released, but the disk has not taken it: after a restart the e-stop will be set again: " + err.Error()}
 	}
 	c.cfg.Events.Emit("estop", estopEvent(false, w.Actor.Name, reason))

@@ -8,6 +8,7 @@ import (
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/task"
 )
 
 // tellBoot publishes how the terminal started: with the levels there are, so that no client trusts what it knew before, and with
@@ -29,7 +30,7 @@ func (c *Core) tellBoot() {
 		c.cfg.Events.Emit("safe_mode", map[string]any{"active": true, "reason": c.cfg.SafeMode.Why, "failed_starts": c.cfg.SafeMode.Failed})
 	}
 	if stopped, reason, since := c.cfg.Table.Stopped(); stopped {
-		c.cfg.Events.Emit("estop", map[string]any{"latched": true, "actor": c.latch.actor, "reason": reason, "since_ms": since.UnixMilli(), "restored": true})
+		c.cfg.Events.Emit("estop", map[string]any{"latched": true, "actor": c.latch.Actor(), "reason": reason, "since_ms": since.UnixMilli(), "restored": true})
 	}
 }
 
@@ -41,7 +42,7 @@ func (c *Core) safeModeRefusal() *protocol.Error {
 	}
 }
 
-// safeModeRequest tells of safe mode, or leaves it: a person's affair. Tasks stay held until each is resumed.
+// safeModeRequest tells of safe mode, or leaves it: a person's affair.
 func (c *Core) safeModeRequest(w *who, id *string, body *protocol.SafeMode) (protocol.Answer, error) {
 	if body.Op == "leave" {
 		switch {
@@ -53,6 +54,9 @@ func (c *Core) safeModeRequest(w *who, id *string, body *protocol.SafeMode) (pro
 			}
 		}
 		if c.safe.Swap(false) {
+			if c.manager != nil {
+				_ = c.manager.Unhold(task.HoldSafe) // which fails for an e-stop only
+			}
 			c.cfg.Events.Emit("safe_mode", map[string]any{"active": false, "actor": w.Actor.Name})
 		}
 	}

@@ -38,12 +38,12 @@ import (
 	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/latch"
 	"github.com/pal-terminal/pal/lease"
 	"github.com/pal-terminal/pal/ledger"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
-	"github.com/pal-terminal/pal/store"
 	"github.com/pal-terminal/pal/task"
 	"github.com/pal-terminal/pal/toolset"
 )
@@ -77,7 +77,8 @@ type Config struct {
 
 	Ledger    *ledger.Ledger // with the answers that it has restored in Answers
 	Answers   *answers.Store
-	Latch     *store.Latch // nil: the e-stop's latch lives as long as the process
+	Latch     latch.Disk // nil: the e-stop's latch lives as long as the process
+	StoppedBy string     // who set the e-stop that was found at the start
 	Claims    *lease.Book
 	Approvals *approval.Queue
 	SafeMode  SafeMode
@@ -123,7 +124,7 @@ type Core struct {
 	manager             *task.Manager // nil without a machine for tasks
 	over                sync.Mutex
 	overTasks           []string // namespaces of tasks that have ended; guarded by over
-	latch               latchKeeper
+	latch               *latch.Keeper
 	leases              chan struct{} // wakes keepLeases
 	sources             sources
 	denials             denials
@@ -173,8 +174,9 @@ func New(cfg Config) (*Core, error) {
 		quiet: make(chan struct{}), ended: make(chan struct{}),
 		admission: make(chan func(), limits.AdmissionQueue), work: make(chan func(), 1),
 		agent: newMachine(cfg.Agent, MachineAgent), board: newMachine(cfg.BoardVM, MachineBoard), tasks: newMachine(cfg.Tasks, MachineTasks),
-		latch: latchKeeper{disk: cfg.Latch, wake: make(chan struct{}, 1)}, leases: make(chan struct{}, 1),
+		leases: make(chan struct{}, 1),
 	}
+	c.latch = c.newLatch()
 	c.safe.Store(cfg.SafeMode.Why != "")
 	c.setBoardPy(cfg.Board.BoardPy)
 	if cfg.BoardPy != nil {
@@ -191,7 +193,7 @@ func New(cfg Config) (*Core, error) {
 	c.workers.Go(c.runner)
 	c.workers.Go(c.expireTokens)
 	c.workers.Go(c.keepFiles)
-	c.workers.Go(c.keepLatch)
+	c.workers.Go(func() { c.latch.Run(c.ctx) })
 	c.workers.Go(c.keepLeases)
 	c.tellBoot()
 	return c, nil
@@ -276,13 +278,38 @@ func (c *Core) Stop(actor, reason string) error {
 	again, _, _ := c.cfg.Table.Stopped() // a client that stops for ever must not wash the first stop out of the ring
 	err := c.cfg.Table.Stop(reason)
 	c.cfg.Bus.Stop()
-	if slow := c.settle(actor); slow != nil {
+	if slow := c.latch.Settle(actor); slow != nil {
 		c.log.Error("the latch of the e-stop is not on the disk yet", "err", slow)
 	}
 	c.cfg.Events.EmitAs("estop", estopEvent(true, actor, reason), !again)
 	c.tryPost(func() { c.queue.yield(c, errMainStopped) })
 	c.log.Warn("estop", "actor", actor, "reason", reason, "unsafe", err)
 	return err
+}
+
+// newLatch makes the keeper of the e-stop's latch.
+func (c *Core) newLatch() *latch.Keeper {
+	return latch.New(c.cfg.StoppedBy, latch.World{
+		Stopped: c.cfg.Table.Stopped, Disk: c.cfg.Latch,
+		Hold: func() {
+			if c.manager != nil {
+				c.manager.Hold(task.HoldEstop)
+			}
+		},
+		Unhold: func() error {
+			if c.manager == nil {
+				return nil
+			}
+			return c.manager.Unhold(task.HoldEstop)
+		},
+		Tell: func(err error) {
+			data := map[string]any{"what": "estop", "lost": err != nil}
+			if err != nil {
+				data["text"] = err.Error()
+			}
+			c.cfg.Events.Emit("storage", data)
+		},
+	})
 }
 
 func estopEvent(latched bool, actor, reason string) map[string]any {
