@@ -53,12 +53,14 @@ func New(actor string, w World) *Keeper {
 // errSlow says that Settle has not waited to the end.
 var errSlow = errors.New("the disk has not taken the latch yet")
 
-// Settle waits until the disk says what the table says, at most limits.DriveTimeout. actor is who stopped, "" for a release.
+// Settle waits until the disk says what the table says. actor is who stopped, "" for a release. A stop waits limits.DriveTimeout at
+// most; a release limits.AuditPatience, because it must not be called done before it is, and nothing is the worse for its waiting.
 func (k *Keeper) Settle(actor string) error {
 	done := make(chan error, 1)
 	k.mu.Lock()
+	patience := limits.AuditPatience
 	if actor != "" {
-		k.actor = actor
+		k.actor, patience = actor, limits.DriveTimeout
 	}
 	k.waiters = append(k.waiters, done)
 	k.mu.Unlock()
@@ -66,7 +68,7 @@ func (k *Keeper) Settle(actor string) error {
 	case k.wake <- struct{}{}:
 	default: // it is awake
 	}
-	timer := time.NewTimer(limits.DriveTimeout)
+	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case err := <-done:

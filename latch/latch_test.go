@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/pal-terminal/pal/limits"
 )
 
 // world is a table and a disk.
@@ -134,6 +136,22 @@ func TestHangingDisk(t *testing.T) {
 		}
 		w.stop(false)
 		close(hang)
+	})
+}
+
+// A disk under load takes longer than a stop waits; a release waits for it, and is not told to have failed.
+func TestSlowRelease(t *testing.T) {
+	w := &world{set: true, stopped: true}
+	run(t, w, func(k *Keeper) {
+		hang := make(chan struct{})
+		w.mu.Lock()
+		w.hang = hang
+		w.mu.Unlock()
+		w.stop(false)
+		time.AfterFunc(4*limits.DriveTimeout, func() { close(hang) })
+		if err := k.Settle(""); err != nil {
+			t.Errorf("settle: got %v, want a release that waits", err)
+		}
 	})
 }
 
