@@ -55,8 +55,10 @@ func Approve(a *cli.App) *cobra.Command {
 					if _, err := io.WriteString(a.Stderr, strings.TrimRight(q.Text, "\n")+"\n"); err != nil {
 						return err
 					}
-					if err := a.Consent("allow this once?"); err != nil {
-						return err
+					if q.State == "pending" { // else the terminal says what became of it
+						if err := a.Consent("allow this once?"); err != nil {
+							return err
+						}
 					}
 				}
 				q, err := c.Approve(cmd.Context(), args[0], "")
