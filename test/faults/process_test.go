@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/client"
+	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
 	"github.com/pal-terminal/pal/test/palbin"
@@ -31,12 +32,22 @@ type process struct {
 	took  time.Duration // from its start until it answered
 }
 
-// up starts the program on a state folder and returns when it has answered.
-func up(t testing.TB, state string, env ...string) *process {
+// up starts the program on a state folder and returns when it has answered. more are flags, and lines of its environment.
+func up(t testing.TB, state string, more ...string) *process {
 	t.Helper()
+	var flags []string
+	env := os.Environ()
+	for _, word := range more {
+		if strings.HasPrefix(word, "--") {
+			flags = append(flags, word)
+		} else {
+			env = append(env, word)
+		}
+	}
 	bin, ready := palbin.Build(t), filepath.Join(t.TempDir(), "ready")
-	p := &process{t: t, state: state, cmd: exec.Command(bin, "up", "--listen", "127.0.0.1:0", "--ready-file", ready, "--state", state), ended: make(chan struct{})}
-	p.cmd.Stderr, p.cmd.Env = &p.log, append(os.Environ(), env...)
+	p := &process{t: t, state: state, ended: make(chan struct{})}
+	p.cmd = exec.Command(bin, append([]string{"up", "--listen", "127.0.0.1:0", "--ready-file", ready, "--state", state}, flags...)...)
+	p.cmd.Stderr, p.cmd.Env = &p.log, env
 	at := time.Now()
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -84,17 +95,16 @@ func (p *process) dial(token string) *client.Client {
 	return c
 }
 
-func (p *process) agent() *client.Client {
-	p.t.Helper()
-	files, err := filepath.Glob(filepath.Join(p.state, "*agent*"))
-	if err != nil || len(files) != 1 {
-		p.t.Fatalf("the token of the local agent: %v, %v", files, err)
-	}
-	token, err := os.ReadFile(files[0])
+func (p *process) agent() *client.Client { p.t.Helper(); return p.dial(agentToken(p.t, p.state)) }
+
+// agentToken is the token of the local agent of a state folder.
+func agentToken(t testing.TB, state string) string {
+	t.Helper()
+	token, err := os.ReadFile(filepath.Join(state, identity.LocalFile(identity.LocalAgent)))
 	if err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return p.dial(strings.TrimSpace(string(token)))
+	return strings.TrimSpace(string(token))
 }
 
 // kill ends it without a word.
