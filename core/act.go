@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/pal-terminal/pal/answers"
@@ -37,32 +36,15 @@ func (c *Core) try(k *conn, w *who, req *protocol.Request) (protocol.Answer, err
 		case protocol.TypeDescribe:
 			return c.describe(req.ID), nil
 		case protocol.TypeList:
-			return c.taskRequest(w, req)
+			return desk.Tasks(c.manager, w, req)
 		case protocol.TypePins:
 			return protocol.Pins{Header: protocol.NewHeader(req.ID, protocol.AnswerPins), Pins: desk.Pins(c.cfg.Table, c.cfg.Claims)}, nil
 		}
 	case *protocol.StatusQuery:
 		if body.TaskID != nil {
-			return c.taskStatus(req.ID, *body.TaskID, true)
+			return desk.Task(c.manager, req.ID, *body.TaskID, true)
 		}
 		return c.status(req.ID), nil
-	case *protocol.Register, *protocol.TaskRef:
-		return c.taskRequest(w, req)
-	case *protocol.Lease, *protocol.LeaseRelease:
-		return c.leaseRequest(k, w, req)
-	case *protocol.Approval:
-		return desk.Approval(c.cfg.Approvals, w.Actor, req.ID, body)
-	case *protocol.Audit:
-		ctx, done := context.WithTimeoutCause(c.ctx, limits.ConnWriteTimeout, errSlowDisk)
-		defer done()
-		return desk.Audit(ctx, c.cfg.Ledger.Log(), req.ID, body)
-	case *protocol.SafeMode:
-		return c.safeModeRequest(w, req.ID, body)
-	case *protocol.Board:
-		if body.Op == "apply" {
-			return c.changeBoard(w, req.ID, body)
-		}
-		return c.boardAnswer(req.ID, body), nil
 	case *protocol.PinRead:
 		return c.usePin(k, w, req, body.Pin, nil)
 	case *protocol.PinSet:
@@ -82,12 +64,36 @@ func (c *Core) try(k *conn, w *who, req *protocol.Request) (protocol.Answer, err
 		return ack, c.resetSession(w, body.Session)
 	case *protocol.Watch:
 		return ack, c.watch(k, w, req.Type, body)
+	}
+	return c.neighbour(k, w, req)
+}
+
+// neighbour is try for what concerns one neighbour of the door.
+func (c *Core) neighbour(k *conn, w *who, req *protocol.Request) (protocol.Answer, error) {
+	switch body := req.Body.(type) {
+	case *protocol.Register, *protocol.TaskRef:
+		return desk.Tasks(c.manager, w, req)
+	case *protocol.Lease, *protocol.LeaseRelease:
+		return c.leaseRequest(k, w, req)
+	case *protocol.Approval:
+		return desk.Approval(c.cfg.Approvals, w.Actor, req.ID, body)
+	case *protocol.Audit:
+		ctx, done := context.WithTimeoutCause(c.ctx, limits.ConnWriteTimeout, errSlowDisk)
+		defer done()
+		return desk.Audit(ctx, c.cfg.Ledger.Log(), req.ID, body)
+	case *protocol.SafeMode:
+		return c.safeModeRequest(w, req.ID, body)
+	case *protocol.Board:
+		if body.Op == "apply" {
+			return c.changeBoard(w, req.ID, body)
+		}
+		return c.boardAnswer(req.ID, body), nil
 	case *protocol.Token:
 		return desk.Token(c.cfg.Identity, req.ID, body)
 	case *protocol.Sim:
 		return desk.Sim(c.cfg.Sim, req.ID, body)
 	case *protocol.Conn:
-		return c.conns(k, w, req.ID, body)
+		return desk.Conns(&c.slots, k, w.Actor.Name, req.ID, body)
 	}
 	return nil, fmt.Errorf("request type %s has no handler", req.Type)
 }
@@ -128,7 +134,7 @@ func (c *Core) usePin(k *conn, w *who, req *protocol.Request, name protocol.PinN
 		var e pin.Effect
 		source := fmt.Sprintf("pin_set %s %d", name, *level)
 		caller.Run, caller.Code = c.traces.Add(1), hashOf(source)
-		defer c.sources.add(caller.Code, source)()
+		defer c.sources.Add(caller.Code, source)()
 		if e, err = c.cfg.Table.Write(caller, h, int(*level)); err == nil {
 			value, r.Effects = e.To, []protocol.Effect{effectOf(e, start)}
 		}
@@ -218,26 +224,4 @@ func (q *queue) reset(c *Core, r *resetJob) {
 	}
 	q.resets = append(q.resets, r)
 	q.next(c)
-}
-
-// conns lists live connections, after it has cut one when that was asked for.
-func (c *Core) conns(k *conn, w *who, id *string, body *protocol.Conn) (protocol.Answer, error) {
-	live := c.slots.List()
-	if body.Op == "kick" {
-		if body.Conn == nil {
-			return nil, &protocol.Error{Code: protocol.CodeBadRequest, Message: "kick needs conn, a number from `pal conn ls`"}
-		}
-		i := slices.IndexFunc(live, func(o *conn) bool { return o.ID == *body.Conn })
-		if i < 0 {
-			return nil, &protocol.Error{Code: protocol.CodeNotFound, Message: "no such connection", Resource: fmt.Sprint(*body.Conn)}
-		}
-		live[i].Close("cut by " + w.Actor.Name)
-	}
-	answer := protocol.Conns{Header: protocol.NewHeader(id, protocol.AnswerConn), Conns: []protocol.ConnInfo{}}
-	for _, o := range live {
-		if o.Ctx.Err() == nil {
-			answer.Conns = append(answer.Conns, c.slots.Info(o, k))
-		}
-	}
-	return answer, nil
 }

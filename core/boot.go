@@ -60,9 +60,6 @@ func (c *Core) safeModeRequest(w *who, id *string, body *protocol.SafeMode) (pro
 			c.cfg.Events.Emit("safe_mode", map[string]any{"active": false, "actor": w.Actor.Name})
 		}
 	}
-	a := protocol.SafeModeAnswer{Header: protocol.NewHeader(id, protocol.AnswerSafeMode), Active: c.safe.Load(), FailedStarts: c.cfg.SafeMode.Failed}
-	if a.Active {
-		a.Reason = c.cfg.SafeMode.Why
-	}
+	a := protocol.SafeModeAnswer{Header: protocol.NewHeader(id, protocol.AnswerSafeMode), Active: c.safe.Load(), Reason: c.cfg.SafeMode.Why, FailedStarts: c.cfg.SafeMode.Failed}
 	return a, nil
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/desk"
-	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/lease"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
@@ -13,46 +12,17 @@ import (
 
 // leaseRequest takes, renews, releases or lists leases.
 func (c *Core) leaseRequest(k *conn, w *who, req *protocol.Request) (protocol.Answer, error) {
-	a := protocol.Leases{Header: protocol.NewHeader(req.ID, protocol.AnswerLease), Leases: []protocol.LeaseInfo{}}
-	var claim lease.Claim
-	var err error
-	switch body := req.Body.(type) {
-	case *protocol.LeaseRelease:
-		claim, err = c.cfg.Claims.Release(body.LeaseID, w.Actor.Name, overrules(w.Actor))
-		if err == nil && claim.Actor != w.Actor.Name {
-			c.unleased([]lease.Claim{claim}, "released by "+w.Actor.Name)
-		}
-	case *protocol.Lease:
-		ttl := limits.LeaseDefault
-		if body.TTLMS != nil {
-			ttl = time.Duration(*body.TTLMS) * time.Millisecond
-		}
-		switch {
-		case body.LeaseID != "":
-			claim, err = c.cfg.Claims.Renew(body.LeaseID, w.Actor.Name, ttl)
-		case len(body.Resources) > 0:
-			claim, err = c.cfg.Claims.Take(w.Actor.Name, k.ID, desk.Uses(body.Resources, body.Verb), ttl, body.Keep)
-		default:
-			for _, o := range c.cfg.Claims.List() {
-				a.Leases = append(a.Leases, desk.Lease(o))
-			}
-			return a, nil
-		}
-		select {
-		case c.leases <- struct{}{}:
-		default: // it is awake already
-		}
-		c.gone(k.ID) // it may have left meanwhile
+	a, ended, err := desk.Leases(c.cfg.Claims, w.Actor, k.ID, req)
+	if ended != nil && ended.Actor != w.Actor.Name {
+		c.unleased([]lease.Claim{*ended}, "released by "+w.Actor.Name)
 	}
-	if err != nil {
-		return nil, err
+	select {
+	case c.leases <- struct{}{}:
+	default: // it is awake already
 	}
-	a.Leases = append(a.Leases, desk.Lease(claim))
-	return a, nil
+	c.gone(k.ID) // it may have left meanwhile
+	return a, err
 }
-
-// overrules reports whether an actor may end what belongs to another.
-func overrules(a identity.Actor) bool { return a.Class == identity.Human || a.Can(identity.Admin) }
 
 // NewClaims makes the book of claims on the pins of a table, which is made after it: what is no longer claimed becomes safe before
 // anybody else can have it.
@@ -101,5 +71,5 @@ func (c *Core) Approve(caller pin.Caller, h pin.Handle) (bool, string, *pin.Refu
 	if err := c.cfg.Ledger.Sync(c.ctx); err != nil {
 		return false, "", &pin.Refusal{Errno: errnoNOSPC, Code: string(err.Code), Rule: err.Rule, Message: err.Message}
 	}
-	return c.cfg.Approvals.Use(caller.Name, caller.Code, c.sources.text(caller.Code), c.cfg.Board.Pins[h].Label(), caller.Run)
+	return c.cfg.Approvals.Use(caller.Name, caller.Code, c.sources.Text(caller.Code), c.cfg.Board.Pins[h].Label(), caller.Run)
 }

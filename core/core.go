@@ -42,6 +42,7 @@ import (
 	"github.com/pal-terminal/pal/lease"
 	"github.com/pal-terminal/pal/ledger"
 	"github.com/pal-terminal/pal/limits"
+	"github.com/pal-terminal/pal/notices"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
 	"github.com/pal-terminal/pal/task"
@@ -126,8 +127,8 @@ type Core struct {
 	overTasks           []string // namespaces of tasks that have ended; guarded by over
 	latch               *latch.Keeper
 	leases              chan struct{} // wakes keepLeases
-	sources             sources
-	denials             denials
+	sources             notices.Sources
+	denials             notices.Denials
 	safe                atomic.Bool // safe mode is on
 	functions           []byte      // JSON list of the public functions of board.py's own machine; owned by the runner
 

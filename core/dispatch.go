@@ -7,59 +7,9 @@ import (
 	"github.com/pal-terminal/pal/answers"
 	"github.com/pal-terminal/pal/desk"
 	"github.com/pal-terminal/pal/events"
-	"github.com/pal-terminal/pal/identity"
-	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/rights"
 )
-
-// rule is what there is to know of a request type before it is looked into. The zero rule asks for an identity only; a type
-// without a rule is refused.
-type rule struct {
-	scope    identity.Scope
-	look     bool // never remembered: it changes nothing, or, as stop, may well be done twice
-	quiet    bool // not in the audit log: it concerns the connection alone
-	calms    bool // it can only make things safer, so it is done also when it cannot be recorded
-	disk     bool // it waits for the disk for longer than a record takes: the clerk does it
-	reserved bool // may come on a connection beyond the limit
-}
-
-var rules = map[string]rule{
-	protocol.TypePing:         {look: true, reserved: true},
-	protocol.TypeStop:         {look: true, reserved: true},
-	protocol.TypeStatus:       {scope: identity.Read, look: true, reserved: true},
-	protocol.TypeDescribe:     {scope: identity.Read, look: true},
-	protocol.TypePins:         {scope: identity.Read, look: true},
-	protocol.TypePinRead:      {scope: identity.Read, look: true},
-	protocol.TypeBoard:        {scope: identity.Read, look: true},
-	protocol.TypeFetch:        {scope: identity.Read},
-	protocol.TypeResultQuery:  {scope: identity.Read},
-	protocol.TypeSubscribe:    {scope: identity.Read},
-	protocol.TypeUnsubscribe:  {scope: identity.Read},
-	protocol.TypeExec:         {scope: identity.Exec},
-	protocol.TypeTool:         {scope: identity.Exec},
-	protocol.TypeWatch:        {scope: identity.Read, quiet: true},
-	protocol.TypeUnwatch:      {scope: identity.Read, quiet: true},
-	protocol.TypeRegister:     {scope: identity.Exec, disk: true},
-	protocol.TypeCancel:       {scope: identity.Exec, disk: true, calms: true},
-	protocol.TypePause:        {scope: identity.Exec, disk: true, calms: true},
-	protocol.TypeResume:       {scope: identity.Exec, disk: true},
-	protocol.TypeTrigger:      {scope: identity.Exec, disk: true},
-	protocol.TypeTaskResult:   {scope: identity.Read, look: true},
-	protocol.TypeList:         {scope: identity.Read, look: true},
-	protocol.TypeLease:        {scope: identity.Exec},
-	protocol.TypeLeaseRelease: {scope: identity.Exec, calms: true},
-	protocol.TypeApproval:     {scope: identity.Read},
-	protocol.TypeAudit:        {scope: identity.Admin, look: true, disk: true},
-	protocol.TypeSafeMode:     {scope: identity.Read, disk: true},
-	protocol.TypeFS:           {scope: identity.Read}, // exec to change something, below
-	protocol.TypeInterrupt:    {scope: identity.Exec, quiet: true},
-	protocol.TypeReset:        {scope: identity.Exec, quiet: true},
-	protocol.TypePinSet:       {scope: identity.Actuate},
-	protocol.TypeEstopClear:   {calms: true}, // the class decides, below; nothing is driven by it
-	protocol.TypeToken:        {scope: identity.Admin, disk: true},
-	protocol.TypeSim:          {scope: identity.Admin},
-	protocol.TypeConn:         {scope: identity.Admin, calms: true},
-}
 
 // handle answers one message. It runs in the connection's read loop and waits for nothing but room.
 func (c *Core) handle(k *conn, message []byte) {
@@ -77,7 +27,7 @@ func (c *Core) handle(k *conn, message []byte) {
 		return
 	}
 	w := k.Who.Load()
-	if err := c.allowed(k, w, req); err != nil {
+	if err := rights.Allowed(w, c.slots.Reserved(k), req); err != nil {
 		k.Answer(protocol.Refuse(req.ID, err))
 		return
 	}
@@ -113,45 +63,14 @@ func (c *Core) handle(k *conn, message []byte) {
 			return
 		}
 	}
-	switch r := rules[req.Type]; {
-	case r.disk:
+	switch r := rights.Of(req.Type); {
+	case r.Disk:
 		c.byClerk(k, w, req)
-	case r.look:
+	case r.Look:
 		k.Answer(c.act(k, w, req))
 	default:
 		c.once(k, w, req)
 	}
-}
-
-// allowed checks identity, slot and scope.
-func (c *Core) allowed(k *conn, w *who, req *protocol.Request) error {
-	typ := req.Type
-	needs, known := rules[typ]
-	_, later := req.Body.(*protocol.Unavailable)
-	if f, ok := req.Body.(*protocol.FS); ok && f.Changes() {
-		needs.scope = identity.Exec
-	}
-	switch {
-	case w == nil:
-		return &protocol.Error{Code: protocol.CodeUnauthorized, Message: "send hello with a token first, or connect with `Authorization: Bearer TOKEN`"}
-	case !known && !later:
-		return &protocol.Error{Code: protocol.CodeDenied, Rule: "rule.none", Message: "nothing says who may send " + typ}
-	case !needs.reserved && c.slots.Reserved(k):
-		return &protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprintf("all %d connections are taken; this one serves hello, stop, ping and status only", limits.Connections)}
-	case typ == protocol.TypeEstopClear && w.Actor.Class != identity.Human:
-		return &protocol.Error{Code: protocol.CodeDenied, Rule: "estop.human", Message: "only a human may clear the e-stop"}
-	case makesPerson(req) && w.Actor.Class != identity.Human: // else a service that manages could make one to clear the e-stop and to approve
-		return &protocol.Error{Code: protocol.CodeDenied, Rule: "token.human", Message: "only a human may make a human's token"}
-	case needs.scope != "" && !w.Actor.Can(needs.scope):
-		return &protocol.Error{Code: protocol.CodeDenied, Rule: "scope." + string(needs.scope), Message: fmt.Sprintf("%s lacks the scope %s", w.Actor.Name, needs.scope)}
-	}
-	return nil
-}
-
-// makesPerson reports whether a request asks for a token of class human.
-func makesPerson(req *protocol.Request) bool {
-	t, ok := req.Body.(*protocol.Token)
-	return ok && t.Op == "create" && identity.Class(t.Class) == identity.Human
 }
 
 // hello identifies the connection and names its client. A second hello may name the client again but not become another
@@ -217,7 +136,7 @@ func (c *Core) once(k *conn, w *who, req *protocol.Request) {
 func (c *Core) byClerk(k *conn, w *who, req *protocol.Request) {
 	var entry *answers.Entry
 	work := func() { k.Send(answers.Encode(c.act(k, w, req))) }
-	if !rules[req.Type].look {
+	if !rights.Of(req.Type).Look {
 		var proceed bool
 		if entry, proceed = c.remember(k, w, req); !proceed {
 			return

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/rights"
 )
 
 // A fault of the guard's own code ends the process with every output safe, not with outputs as they were.
@@ -39,7 +40,7 @@ func TestFaultStopsOutputs(t *testing.T) {
 // A request type that somebody adds and gives no rule is nobody's.
 func TestTypeWithoutRule(t *testing.T) {
 	bubble(t, options{}, func(t *testing.T, r *rig) {
-		err := r.core.allowed(&conn{}, &who{Actor: identity.Actor{Name: "all", Scopes: []identity.Scope{"read", "exec", "actuate", "admin"}}},
+		err := rights.Allowed(&who{Actor: identity.Actor{Name: "all", Scopes: []identity.Scope{"read", "exec", "actuate", "admin"}}}, false,
 			&protocol.Request{Type: "invented"})
 		if refusal, ok := errors.AsType[*protocol.Error](err); !ok || refusal.Code != protocol.CodeDenied {
 			t.Errorf("got %v, want it denied", err)

@@ -102,7 +102,7 @@ func (c *Core) runExec(j *job) {
 	defer done()
 	s := newSink(c, j, start)
 	s.work = c.cfg.Ledger.Intend(j.who.Actor, j.who.Client, j.req, j.trace)
-	defer c.sources.add(j.code, j.exec.Code)()
+	defer c.sources.Add(j.code, j.exec.Code)()
 	m, work := &c.agent, hw.Job{Kind: hw.JobExec, Session: j.key, Code: j.exec.Code, Single: echoes(j.exec), Eval: j.exec.Eval}
 	if j.call != nil {
 		work = *j.call
@@ -278,8 +278,7 @@ func (c *Core) callBoard(ctx context.Context, s *sink, name string, args []byte)
 	caller.Board, caller.Machine = true, MachineBoard
 	inner := &sink{c: c, caller: caller, job: s.job, parent: s, limit: s.limit}
 	out := c.run(ctx, &c.board, hw.Job{Kind: hw.JobFunc, Func: name, Args: args, MaxOutput: s.limit}, inner)
-	s.lost[0] += out.DroppedOut
-	s.lost[1] += out.DroppedErr
+	s.text.Lose(out.DroppedOut, out.DroppedErr)
 	switch {
 	case !out.Started:
 		return hw.Reply{Errno: errnoIO, Text: "the machine of board.py cannot be had: " + out.Cause}

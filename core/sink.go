@@ -10,11 +10,13 @@ import (
 
 	"github.com/pal-terminal/pal/answers"
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/desk"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/ledger"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
+	"github.com/pal-terminal/pal/printed"
 	"github.com/pal-terminal/pal/protocol"
 	"github.com/pal-terminal/pal/toolset"
 )
@@ -51,17 +53,18 @@ type sink struct {
 	refused  *pin.Refusal // the last one
 	number   uint32       // its number
 
-	// By stream: stdout, stderr.
-	text [2][]byte
-	lost [2]int // bytes printed and not kept
-	told [2]int // bytes of text that were streamed
-	seq  int
+	text printed.Text
+	seq  int // of streamed parts
 }
 
 func newSink(c *Core, j *job, start time.Time) *sink {
 	s := &sink{c: c, job: j, start: start, session: j.key, limit: limits.OutputDefault, epoch: j.epoch}
 	if j.exec.MaxOutput != nil {
 		s.limit = int(*j.exec.MaxOutput)
+	}
+	s.text.Limit = s.limit
+	if j.exec.Stream {
+		s.text.Stream = s.stream
 	}
 	s.caller = callerOf(j.who, j.conn)
 	s.caller.Run, s.caller.Machine, s.caller.Code = j.run, MachineAgent, j.code
@@ -315,40 +318,16 @@ func (s *sink) Output(stream hw.Stream, p []byte) {
 		s.parent.Output(stream, p)
 		return
 	}
-	i := 0
-	if stream == hw.Stderr {
-		i = 1
-	}
-	kept := p[:min(len(p), s.limit-len(s.text[i]))]
-	s.text[i] = append(s.text[i], kept...)
-	s.lost[i] += len(p) - len(kept)
-	s.stream(i, protocol.Incomplete(s.text[i]))
+	s.text.Add(stream == hw.Stderr, p)
 }
 
-// finish takes in what the executor cut. A rune that was cut in two is left out; one that the program never finished stays.
-func (s *sink) finish(out hw.Outcome) {
-	s.lost[0] += out.DroppedOut
-	s.lost[1] += out.DroppedErr
-	for i, text := range s.text {
-		if s.lost[i] > 0 {
-			half := protocol.Incomplete(text)
-			s.text[i] = text[:len(text)-half]
-			s.lost[i] += half
-		}
-		s.stream(i, 0)
-	}
-}
+// finish takes in what the executor cut.
+func (s *sink) finish(out hw.Outcome) { s.text.Finish(out.DroppedOut, out.DroppedErr) }
 
-// stream sends what was not sent yet, but for the last hold bytes: the start of a rune whose rest may come.
-func (s *sink) stream(i, hold int) {
-	part := s.text[i][s.told[i]:max(s.told[i], len(s.text[i])-hold)]
-	if s.job == nil || !s.job.exec.Stream || len(part) == 0 {
-		return
-	}
-	s.told[i] += len(part)
+// stream sends a part of what is printed.
+func (s *sink) stream(stream string, part []byte) {
 	s.job.conn.TrySend(answers.Encode(protocol.Output{
-		Header: protocol.NewHeader(s.job.req.ID, protocol.AnswerOutput), Stream: [2]string{"stdout", "stderr"}[i],
-		Data: protocol.Text(part), Seq: s.seq,
+		Header: protocol.NewHeader(s.job.req.ID, protocol.AnswerOutput), Stream: stream, Data: protocol.Text(part), Seq: s.seq,
 	}))
 	s.seq++
 }
@@ -362,9 +341,9 @@ func callerOf(w *who, k *conn) pin.Caller {
 // result puts together what a client is told.
 func (c *Core) result(j *job, s *sink, out hw.Outcome, cause error, took time.Duration) protocol.Result {
 	s.finish(out)
-	dropped := s.lost[0] + s.lost[1]
+	dropped := s.text.Dropped()
 	r := protocol.Result{
-		Header: protocol.NewHeader(j.req.ID, protocol.AnswerResult), Stdout: protocol.Text(s.text[0]), Stderr: protocol.Text(s.text[1]),
+		Header: protocol.NewHeader(j.req.ID, protocol.AnswerResult), Stdout: s.text.Out(), Stderr: s.text.Err(),
 		ExecTimeMS: took.Milliseconds(), Truncated: dropped > 0, DroppedBytes: dropped, Effects: s.effects, EffectsRefused: s.refusals,
 		VMRestarted: out.Died, Rung: int(out.Rung), Guard: guardKind, Session: j.session, Trace: j.trace, Fuel: out.Fuel, Meta: j.req.Meta,
 	}
@@ -375,18 +354,12 @@ func (c *Core) result(j *job, s *sink, out hw.Outcome, cause error, took time.Du
 		r.Value = v
 	}
 	if e := out.Exception; e != nil {
-		r.Exception = exceptionOf(e)
+		r.Exception = desk.Exception(e)
 	}
 	c.explain(&r, s, out, cause)
 	r.Error = r.Code != ""
 	r.Retryable = r.Code.Retryable()
 	return r
-}
-
-func exceptionOf(e *hw.Exception) *protocol.Exception {
-	return &protocol.Exception{
-		Class: protocol.Text([]byte(e.Class)), Message: protocol.Text([]byte(e.Message)), Line: e.Line, Traceback: protocol.Text([]byte(e.Traceback)),
-	}
 }
 
 // explain chooses code and message of a result. What ended the exec from outside comes before what the program says.

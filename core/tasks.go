@@ -9,6 +9,7 @@ import (
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
+	"github.com/pal-terminal/pal/printed"
 	"github.com/pal-terminal/pal/protocol"
 	"github.com/pal-terminal/pal/task"
 )
@@ -23,9 +24,9 @@ func (c *Core) runTask(ctx context.Context, r task.Run) task.Outcome {
 	ctx, done := context.WithTimeoutCause(ctx, r.Timeout, errDeadline)
 	defer done()
 	code := hashOf(r.Code)
-	defer c.sources.add(code, r.Code)()
+	defer c.sources.Add(code, r.Code)()
 	s := &sink{
-		c: c, start: start, session: taskSession(r.TaskID), limit: limits.OutputDefault, epoch: c.cfg.Table.Epoch(), lazy: true,
+		c: c, start: start, session: taskSession(r.TaskID), limit: limits.OutputDefault, text: printed.Text{Limit: limits.OutputDefault}, epoch: c.cfg.Table.Epoch(), lazy: true,
 		caller: pin.Caller{
 			Name: actor.Name, Drive: actor.Can(identity.Actuate), Ask: actor.Ask, Run: c.traces.Add(1), Machine: MachineTasks, Task: r.TaskID, Code: code,
 		},
@@ -48,11 +49,11 @@ func (c *Core) taskOutcome(r task.Run, s *sink, out hw.Outcome, cause error) tas
 	c.explain(&res, s, out, cause)
 	o := task.Outcome{
 		Trace: c.trace(s.caller.Run), Message: res.Message, Effects: s.effects,
-		Stdout: protocol.Text(s.text[0]), Stderr: protocol.Text(s.text[1]),
+		Stdout: s.text.Out(), Stderr: s.text.Err(),
 	}
 	o.Code = string(res.Code)
 	if e := out.Exception; e != nil {
-		o.Exception = exceptionOf(e)
+		o.Exception = desk.Exception(e)
 	}
 	if s.count > 0 || s.refusals > 0 || res.Code != "" {
 		c.cfg.Ledger.Run(s.caller.Name, "task", o.Trace, map[string]any{
@@ -126,91 +127,4 @@ func (c *Core) actor(name string) (identity.Actor, bool) {
 		return c.cfg.NoAuth, true
 	}
 	return c.cfg.Identity.Actor(name)
-}
-
-// taskRequest does what a request about tasks asks.
-func (c *Core) taskRequest(w *who, req *protocol.Request) (protocol.Answer, error) {
-	m := c.manager
-	if m == nil {
-		return nil, noTasks()
-	}
-	if body, ok := req.Body.(*protocol.Register); ok {
-		id, next, err := m.Register(ownerOf(w), *body.Brief, body.Code)
-		if err != nil {
-			return nil, err
-		}
-		a := protocol.TaskAnswer{Header: protocol.NewHeader(req.ID, protocol.AnswerTask), TaskID: id, Status: "registered"}
-		if !next.IsZero() {
-			a.NextMS = next.UnixMilli()
-		}
-		return a, nil
-	}
-	ref, ok := req.Body.(*protocol.TaskRef)
-	if !ok {
-		return protocol.Tasks{Header: protocol.NewHeader(req.ID, protocol.AnswerTasks), Tasks: m.List()}, nil
-	}
-	info, err := m.Get(ref.TaskID, false)
-	if err != nil {
-		return nil, err
-	}
-	if req.Type != protocol.TypeTaskResult {
-		if err := c.mayChange(w, info); err != nil {
-			return nil, err
-		}
-	}
-	switch req.Type {
-	case protocol.TypeCancel:
-		err = m.Cancel(ref.TaskID)
-	case protocol.TypePause:
-		err = m.Pause(ref.TaskID)
-	case protocol.TypeResume:
-		err = m.Resume(ref.TaskID, w.Actor.Class == identity.Human)
-	case protocol.TypeTrigger:
-		err = m.Trigger(ref.TaskID)
-	case protocol.TypeTaskResult:
-		limit := limits.TaskResults
-		if ref.Limit != nil {
-			limit = int(min(*ref.Limit, int64(limit)))
-		}
-		runs, err := m.Results(ref.TaskID, limit)
-		return protocol.TaskResults{Header: protocol.NewHeader(req.ID, protocol.AnswerTaskResult), TaskID: ref.TaskID, Runs: runs}, err
-	}
-	if err != nil {
-		return nil, err
-	}
-	return c.taskStatus(req.ID, ref.TaskID, false)
-}
-
-// taskStatus tells of one task.
-func (c *Core) taskStatus(id *string, taskID string, code bool) (protocol.Answer, error) {
-	if c.manager == nil {
-		return nil, noTasks()
-	}
-	info, err := c.manager.Get(taskID, code)
-	if err != nil {
-		return nil, err
-	}
-	return protocol.TaskAnswer{
-		Header: protocol.NewHeader(id, protocol.AnswerTask), TaskID: info.TaskID, Status: info.State, NextMS: info.NextMS, Task: &info,
-	}, nil
-}
-
-func noTasks() *protocol.Error {
-	return &protocol.Error{Code: protocol.CodeUnavailable, Message: "this terminal runs no tasks"}
-}
-
-func ownerOf(w *who) task.Owner {
-	o := task.Owner{Actor: w.Actor.Name, Class: string(w.Actor.Class), Client: w.Client}
-	for _, s := range w.Actor.Scopes {
-		o.Scopes = append(o.Scopes, string(s))
-	}
-	return o
-}
-
-// mayChange lets a task be changed by its owner, a person, or an admin.
-func (c *Core) mayChange(w *who, info protocol.TaskInfo) error {
-	if w.Actor.Name == info.Actor || w.Actor.Class == identity.Human || w.Actor.Can(identity.Admin) {
-		return nil
-	}
-	return &protocol.Error{Code: protocol.CodeDenied, Rule: "task.owner", Resource: info.TaskID, Holder: info.Actor, Message: "the task belongs to " + info.Actor}
 }

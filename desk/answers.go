@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -177,3 +178,49 @@ func auditOp(ctx context.Context, log *audit.Log, body *protocol.Audit, a *proto
 	}
 	return err
 }
+
+// Leases takes, renews, releases or lists leases. ended is the claim that was released. Only who may drive takes a lease to drive.
+func Leases(book *lease.Book, who identity.Actor, conn uint64, req *protocol.Request) (a protocol.Leases, ended *lease.Claim, err error) {
+	a = protocol.Leases{Header: protocol.NewHeader(req.ID, protocol.AnswerLease), Leases: []protocol.LeaseInfo{}}
+	var claim lease.Claim
+	switch body := req.Body.(type) {
+	case *protocol.LeaseRelease:
+		if claim, err = book.Release(body.LeaseID, who.Name, Overrules(who)); err == nil {
+			ended = &claim
+		}
+	case *protocol.Lease:
+		ttl := limits.LeaseDefault
+		if body.TTLMS != nil {
+			ttl = time.Duration(*body.TTLMS) * time.Millisecond
+		}
+		uses := Uses(body.Resources, body.Verb)
+		switch {
+		case body.LeaseID != "":
+			claim, err = book.Renew(body.LeaseID, who.Name, ttl)
+		case MayClaim(who, uses) != nil:
+			err = MayClaim(who, uses)
+		case len(uses) > 0:
+			claim, err = book.Take(who.Name, conn, uses, ttl, body.Keep)
+		default:
+			for _, o := range book.List() {
+				a.Leases = append(a.Leases, Lease(o))
+			}
+			return a, nil, nil
+		}
+	}
+	if err == nil {
+		a.Leases = append(a.Leases, Lease(claim))
+	}
+	return a, ended, err
+}
+
+// MayClaim refuses claims to drive by an actor that may not drive: it could only stand in others' way.
+func MayClaim(who identity.Actor, uses []lease.Use) error {
+	if who.Can(identity.Actuate) || !slices.ContainsFunc(uses, func(u lease.Use) bool { return u.Drive }) {
+		return nil
+	}
+	return &protocol.Error{Code: protocol.CodeDenied, Rule: "scope.actuate", Message: who.Name + " lacks the scope actuate, so it claims nothing to drive"}
+}
+
+// Overrules reports whether an actor may end what belongs to another.
+func Overrules(a identity.Actor) bool { return a.Class == identity.Human || a.Can(identity.Admin) }

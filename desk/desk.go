@@ -13,6 +13,7 @@ import (
 	"errors"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/lease"
 	"github.com/pal-terminal/pal/limits"
@@ -105,4 +106,11 @@ func tokenError(err error) error {
 		code = protocol.CodeFull
 	}
 	return &protocol.Error{Code: code, Message: err.Error()}
+}
+
+// Exception is an exception of a program as text.
+func Exception(e *hw.Exception) *protocol.Exception {
+	return &protocol.Exception{
+		Class: protocol.Text([]byte(e.Class)), Message: protocol.Text([]byte(e.Message)), Line: e.Line, Traceback: protocol.Text([]byte(e.Traceback)),
+	}
 }

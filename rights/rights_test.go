@@ -1,0 +1,72 @@
+package rights
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/pal-terminal/pal/conns"
+	"github.com/pal-terminal/pal/identity"
+	"github.com/pal-terminal/pal/protocol"
+)
+
+func who(class identity.Class, scopes ...identity.Scope) *conns.Who {
+	return &conns.Who{Actor: identity.Actor{Name: "x", Class: class, Scopes: scopes}}
+}
+
+func code(err error) protocol.Code {
+	refusal, ok := errors.AsType[*protocol.Error](err)
+	if !ok {
+		return ""
+	}
+	return refusal.Code
+}
+
+// Every type that the codec knows and the product has is somebody's, and only with its scope.
+func TestScopes(t *testing.T) {
+	for typ, r := range rules {
+		req := &protocol.Request{Type: typ}
+		if got := code(Allowed(nil, false, req)); got != protocol.CodeUnauthorized {
+			t.Errorf("%s without identity: got %q, want unauthorized", typ, got)
+		}
+		if r.Scope == "" {
+			continue
+		}
+		for _, s := range []identity.Scope{identity.Read, identity.Exec, identity.Actuate, identity.Admin} {
+			got := code(Allowed(who(identity.Human, s), false, req))
+			if want := map[bool]protocol.Code{true: "", false: protocol.CodeDenied}[s == r.Scope]; got != want {
+				t.Errorf("%s with %s: got %q, want %q", typ, s, got, want)
+			}
+		}
+		if got := code(Allowed(who(identity.Human, r.Scope), true, req)); r.Reserved != (got == "") {
+			t.Errorf("%s on a reserved connection: got %q", typ, got)
+		}
+	}
+}
+
+// Nobody but a person clears the e-stop or makes a person.
+func TestPersons(t *testing.T) {
+	all := []identity.Scope{identity.Read, identity.Exec, identity.Actuate, identity.Admin}
+	for _, class := range []identity.Class{identity.Agent, identity.Service, identity.Hub, identity.Human} {
+		want := protocol.CodeDenied
+		if class == identity.Human {
+			want = ""
+		}
+		if got := code(Allowed(who(class, all...), false, &protocol.Request{Type: protocol.TypeEstopClear})); got != want {
+			t.Errorf("estop_clear by %s: got %q, want %q", class, got, want)
+		}
+		token := &protocol.Request{Type: protocol.TypeToken, Body: &protocol.Token{Op: "create", Class: "human"}}
+		if got := code(Allowed(who(class, all...), false, token)); got != want {
+			t.Errorf("a person's token by %s: got %q, want %q", class, got, want)
+		}
+	}
+}
+
+func TestFilesAndInvented(t *testing.T) {
+	put := &protocol.Request{Type: protocol.TypeFS, Body: &protocol.FS{Op: "put"}}
+	if got := code(Allowed(who(identity.Agent, identity.Read), false, put)); got != protocol.CodeDenied {
+		t.Errorf("fs put with read: got %q, want denied", got)
+	}
+	if got := code(Allowed(who(identity.Human, "read", "exec", "actuate", "admin"), false, &protocol.Request{Type: "invented"})); got != protocol.CodeDenied {
+		t.Errorf("a type without a rule: got %q, want denied", got)
+	}
+}
