@@ -75,8 +75,8 @@ func Nearest(allowed []string) string {
 }
 
 // Consent asks the person at the keyboard; nil is yes.
-func (a *App) Consent(question string) error {
-	yes, err := show.Confirm(a.Stdin, a.Stderr, question)
+func (a *App) Consent(ctx context.Context, question string) error {
+	yes, err := show.Confirm(ctx, a.Stdin, a.Stderr, question)
 	switch {
 	case errors.Is(err, show.ErrNobody):
 		return Usagef("%w: --yes says that it was looked at", err)

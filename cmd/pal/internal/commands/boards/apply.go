@@ -53,7 +53,7 @@ func apply(ctx context.Context, a *cli.App, c *client.Client, source string, yes
 		return err
 	}
 	if !yes {
-		if err := a.Consent("apply to board " + show.Name(now.Board) + "?"); err != nil {
+		if err := a.Consent(ctx, "apply to board "+show.Name(now.Board)+"?"); err != nil {
 			return err
 		}
 	}

@@ -56,7 +56,7 @@ func Approve(a *cli.App) *cobra.Command {
 						return err
 					}
 					if q.State == "pending" { // else the terminal says what became of it
-						if err := a.Consent("allow this once?"); err != nil {
+						if err := a.Consent(cmd.Context(), "allow this once?"); err != nil {
 							return err
 						}
 					}
