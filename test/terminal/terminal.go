@@ -83,32 +83,10 @@ func StartWith(t testing.TB, o Options) *Terminal {
 	o.fill(t)
 	x := &Terminal{t: t, Events: events.New(), Dir: o.Dir}
 	x.tokens()
-	driver := o.Driver
-	x.Sim, _ = driver.(board.Simulator)
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError + 1}))
-	var err error
-	x.Durable, err = durable.Open(durable.Options{
-		Disk: o.Disk, Terminal: Name, NoAudit: o.NoAudit, Secrets: func() []string { return []string{x.Human, x.Agent} }, Log: log,
-		Emit: func(name string, data map[string]any) { x.Events.Emit(name, data) },
-	})
-	if err != nil {
-		t.Fatalf("what survives: %v", err)
-	}
-	x.Events.Also = x.Durable.Ledger.Event
-	x.Claims = core.NewClaims(func() *pin.Table { return x.Table })
-	po := pin.Options{OnEvent: x.Events.Pin, Log: log, Claims: x.Claims, Stopped: x.Durable.Stopped()}
-	po.Approve = func(c pin.Caller, h pin.Handle) (bool, string, *pin.Refusal) { return x.Core.Approve(c, h) }
-	if x.Table, err = pin.New(o.Board, driver, po); err != nil {
-		t.Fatalf("pin table: %v", err)
-	}
-	gate := bus.New(o.Board, driver, x.Table, bus.Options{Log: log, OnEvent: x.Events.Bus})
-	if x.Flash, err = flash.Open(filepath.Join(o.Dir, "flash")); err != nil {
-		t.Fatalf("files: %v", err)
-	}
-	if err := x.Durable.Load(); err != nil {
-		t.Fatalf("what survives: %v", err)
-	}
+	gate := x.guard(o, log)
 	ready := make(chan struct{})
+	var err error
 	x.Pool, err = vm.NewPool(vm.Config{
 		Command: []string{palbin.Build(t), "vm"}, CacheDir: CacheDir(t), Board: o.Board.Name, Version: "test", Log: log,
 		Notify: func(label string, n hw.Notice) { <-ready; x.Core.Notice(label, n) },
@@ -133,7 +111,7 @@ func StartWith(t testing.TB, o Options) *Terminal {
 	x.close = sync.OnceValue(func() error {
 		ctx, done := context.WithTimeout(context.Background(), 10*time.Second)
 		defer done()
-		return errors.Join(x.Core.Close(ctx), x.Pool.Close(), gate.Close(), driver.Close(), x.Flash.Close(), x.Durable.Close())
+		return errors.Join(x.Core.Close(ctx), x.Pool.Close(), gate.Close(), o.Driver.Close(), x.Flash.Close(), x.Durable.Close())
 	})
 	t.Cleanup(func() {
 		if err := x.close(); err != nil {
@@ -146,6 +124,35 @@ func StartWith(t testing.TB, o Options) *Terminal {
 		t.Fatalf("machines: %v", err)
 	}
 	return x
+}
+
+// guard makes what stands before the machines, in the order of a start.
+func (x *Terminal) guard(o Options, log *slog.Logger) *bus.Gate {
+	x.t.Helper()
+	x.Sim, _ = o.Driver.(board.Simulator)
+	var err error
+	x.Durable, err = durable.Open(durable.Options{
+		Disk: o.Disk, Terminal: Name, NoAudit: o.NoAudit, Secrets: func() []string { return []string{x.Human, x.Agent} }, Log: log,
+		Emit: func(name string, data map[string]any) { x.Events.Emit(name, data) },
+	})
+	if err != nil {
+		x.t.Fatalf("what survives: %v", err)
+	}
+	x.Events.Also = x.Durable.Ledger.Event
+	x.Claims = core.NewClaims(func() *pin.Table { return x.Table })
+	po := pin.Options{OnEvent: x.Events.Pin, Log: log, Claims: x.Claims, Stopped: x.Durable.Stopped()}
+	po.Approve = func(c pin.Caller, h pin.Handle) (bool, string, *pin.Refusal) { return x.Core.Approve(c, h) }
+	if x.Table, err = pin.New(o.Board, o.Driver, po); err != nil {
+		x.t.Fatalf("pin table: %v", err)
+	}
+	gate := bus.New(o.Board, o.Driver, x.Table, bus.Options{Log: log, OnEvent: x.Events.Bus})
+	if x.Flash, err = flash.Open(filepath.Join(o.Dir, "flash")); err != nil {
+		x.t.Fatalf("files: %v", err)
+	}
+	if err := x.Durable.Load(); err != nil {
+		x.t.Fatalf("what survives: %v", err)
+	}
+	return gate
 }
 
 // fill completes options.
