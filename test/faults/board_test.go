@@ -20,6 +20,6 @@ func newLasting(t testing.TB, d *board.Description) lasting {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Close() }) //nolint:errcheck // the test is over
+	t.Cleanup(func() { b.Close() }) // the test is over
 	return lasting{b}
 }

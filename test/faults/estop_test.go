@@ -252,7 +252,7 @@ func TestEstopOutlivesKill(t *testing.T) {
 		}
 		outputsSafe(t, after, p.dial(""))
 	}
-	clear := func(p *process) {
+	release := func(p *process) {
 		t.Helper()
 		if err := p.dial("").EstopClear(t.Context(), "test"); err != nil {
 			t.Fatal(err)
@@ -265,7 +265,7 @@ func TestEstopOutlivesKill(t *testing.T) {
 	p.kill()
 	p = up(t, state)
 	stopped(p, "kill -9")
-	clear(p)
+	release(p)
 	if err := p.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
 		t.Fatal(err)
 	}
@@ -277,14 +277,14 @@ func TestEstopOutlivesKill(t *testing.T) {
 	<-p.ended
 	p = up(t, state)
 	stopped(p, "SIGUSR1 and an orderly end")
-	clear(p)
+	release(p)
 	if err := os.Remove(filepath.Join(state, "guard", "estop")); err != nil {
 		t.Fatal(err)
 	}
 	p.kill()
 	p = up(t, state)
 	stopped(p, "the deletion of a clear latch")
-	clear(p)
+	release(p)
 	p.kill()
 	p = up(t, state)
 	if s, err := p.dial("").Status(t.Context()); err != nil || s.Estop.Latched {

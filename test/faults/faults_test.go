@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/pal-terminal/pal/protocol"
 	"github.com/pal-terminal/pal/test/terminal"
 	"github.com/pal-terminal/pal/transport"
+	"github.com/pal-terminal/pal/vm"
 )
 
 const (
@@ -205,6 +207,27 @@ func (r *rig) wantSafe(when string) {
 		if _, ok := r.desc.Lookup(name); ok {
 			r.wantLevel(when, name, safe)
 		}
+	}
+}
+
+// machine is a machine that has a process.
+func (r *rig) machine(label string) (found vm.MachineStatus) {
+	r.t.Helper()
+	eventually(r.t, "there is a machine "+label, func() bool {
+		for _, m := range r.Pool.Status().Machines {
+			if m.Label == label && m.Pid != 0 {
+				found = m
+			}
+		}
+		return found.Pid != 0
+	})
+	return found
+}
+
+func (r *rig) signal(label string, s syscall.Signal) {
+	r.t.Helper()
+	if err := syscall.Kill(r.machine(label).Pid, s); err != nil {
+		r.t.Fatal(err)
 	}
 }
 

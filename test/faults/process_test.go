@@ -52,9 +52,9 @@ func up(t testing.TB, state string, more ...string) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { defer close(p.ended); p.cmd.Wait() }() //nolint:errcheck // most of them are killed
+	go func() { defer close(p.ended); p.cmd.Wait() }() // most of them are killed
 	t.Cleanup(func() {
-		p.cmd.Process.Kill() //nolint:errcheck // it may have ended
+		p.cmd.Process.Kill() // it may have ended
 		<-p.ended
 		if t.Failed() {
 			t.Log(p.log.String())
@@ -167,7 +167,7 @@ func TestGuardKilled(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	p := up(t, state)
 	agent := p.agent()
-	go agent.Exec(t.Context(), protocol.Exec{Code: "LED.on()\nRELAY_1.on()\nwhile True: pass"}) //nolint:errcheck // it is cut off
+	go agent.Exec(t.Context(), protocol.Exec{Code: "LED.on()\nRELAY_1.on()\nwhile True: pass"}) // it is cut off
 	human := p.dial("")
 	eventually(t, "it drives", func() bool {
 		res, err := human.PinRead(t.Context(), "RELAY_1")

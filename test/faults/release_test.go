@@ -123,7 +123,7 @@ func (r *rig) busy(disk *crash.Disk) (rate func() int) {
 	spin := r.dial(r.Agent)
 	wg.Go(func() {
 		for ctx.Err() == nil {
-			spin.Exec(ctx, protocol.Exec{Code: "import machine\np = Pin('LED', Pin.OUT)\nwhile True:\n  try: p.on(); p.off()\n  except OSError: pass"}) //nolint:errcheck // it ends with each release
+			spin.Exec(ctx, protocol.Exec{Code: "import machine\np = Pin('LED', Pin.OUT)\nwhile True:\n  try: p.on(); p.off()\n  except OSError: pass"}) // it ends with each release
 		}
 	})
 	count, began := 0, time.Now()
@@ -146,7 +146,7 @@ func (r *rig) busy(disk *crash.Disk) (rate func() int) {
 			r.t.Fatal(err)
 		}
 		wg.Go(func() {
-			for range events { //nolint:revive // only read
+			for range events { // only read
 			}
 		})
 		r.t.Cleanup(cancel)

@@ -26,7 +26,7 @@ func within(t testing.TB, row string, took, most time.Duration) {
 // The rows of the table of faults that concern the program and its machine. One terminal has them one after the other.
 func TestProgramFaults(t *testing.T) {
 	r := start(t, terminal.Options{})
-	generation := func() uint64 { return r.Pool.Executor(core.MachineAgent).Generation() }
+	generation := func() uint64 { return r.machine(core.MachineAgent).Generation }
 	for _, row := range []struct {
 		name    string
 		fault   protocol.Exec
@@ -92,7 +92,7 @@ func TestProgramFaults(t *testing.T) {
 				if _, err := r.Sim.Sim("fault", "BH1750", fault); err != nil {
 					t.Fatal(err)
 				}
-				defer r.Sim.Sim("fault", "BH1750", "off") //nolint:errcheck // the device is there
+				defer r.Sim.Sim("fault", "BH1750", "off") // the device is there
 			}
 			before, seq := generation(), r.Events.Last()
 			var res *protocol.Result
@@ -135,20 +135,7 @@ func TestProgramFaults(t *testing.T) {
 // VM crash: the process is killed under a program and while nothing runs, also that of the tasks.
 func TestVMCrash(t *testing.T) {
 	r := start(t, terminal.Options{})
-	pid := func(label string) int {
-		for _, m := range r.Pool.Status().Machines {
-			if m.Label == label {
-				return m.Pid
-			}
-		}
-		t.Fatalf("no machine %s", label)
-		return 0
-	}
-	kill := func(label string) {
-		if err := syscall.Kill(pid(label), syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-	}
+	kill := func(label string) { r.signal(label, syscall.SIGKILL) }
 	r.runsOn("VM crash", func() {
 		ended := make(chan *protocol.Result, 1)
 		go func() {

@@ -25,7 +25,7 @@ func TestSafeStates(t *testing.T) {
 	begin := func(code string) <-chan *protocol.Result {
 		ended := make(chan *protocol.Result, 1)
 		go func() {
-			res, _ := r.agent.Exec(r.ctx(), protocol.Exec{Code: code, TimeoutMS: new(int64(20_000))}) //nolint:errcheck // nil then
+			res, _ := r.agent.Exec(r.ctx(), protocol.Exec{Code: code, TimeoutMS: new(int64(20_000))}) // nil then
 			ended <- res
 		}()
 		eventually(t, "it drives", func() bool { return r.level("LED") == 1 && r.level("VALVE") == 0 })
@@ -57,24 +57,12 @@ func TestSafeStates(t *testing.T) {
 		}},
 		{cause: "VM kill", vm: true, do: func(t *testing.T) {
 			ended := begin(endless)
-			for _, m := range r.Pool.Status().Machines {
-				if m.Label == core.MachineAgent {
-					if err := syscall.Kill(m.Pid, syscall.SIGKILL); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
+			r.signal(core.MachineAgent, syscall.SIGKILL)
 			<-ended
 		}},
 		{cause: "heartbeat loss", vm: true, do: func(t *testing.T) {
 			ended := begin(endless)
-			for _, m := range r.Pool.Status().Machines {
-				if m.Label == core.MachineAgent {
-					if err := syscall.Kill(m.Pid, syscall.SIGSTOP); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
+			r.signal(core.MachineAgent, syscall.SIGSTOP)
 			at := time.Now()
 			if res := <-ended; res == nil || res.Code != protocol.CodeVMRestarted && res.Rung != 3 {
 				t.Errorf("got %+v", res)
@@ -83,7 +71,7 @@ func TestSafeStates(t *testing.T) {
 		}},
 		{cause: "its own connection ends", do: func(*testing.T) {
 			c := r.dial(r.Agent)
-			go c.Exec(r.ctx(), protocol.Exec{Code: endless}) //nolint:errcheck // it is cut
+			go c.Exec(r.ctx(), protocol.Exec{Code: endless}) // it is cut
 			eventually(t, "it drives", func() bool { return r.level("LED") == 1 && r.level("VALVE") == 0 })
 			c.Close()
 			eventually(t, "its program has ended", func() bool { return !running(r) })
@@ -152,12 +140,12 @@ func TestLeaseLost(t *testing.T) {
 		name string
 		ttl  time.Duration
 		keep bool
-		lose func(id string, close func())
+		lose func(id string, leave func())
 		safe bool
 	}{
 		{"expiry", 300 * time.Millisecond, true, func(string, func()) {}, true},
-		{"connection end", time.Minute, false, func(_ string, close func()) { close() }, true},
-		{"connection end, keep", time.Minute, true, func(_ string, close func()) { close() }, false},
+		{"connection end", time.Minute, false, func(_ string, leave func()) { leave() }, true},
+		{"connection end, keep", time.Minute, true, func(_ string, leave func()) { leave() }, false},
 		{"release", time.Minute, true, func(id string, _ func()) {
 			if _, err := r.human.LeaseRelease(r.ctx(), id); err != nil {
 				t.Fatal(err)
@@ -199,7 +187,7 @@ func TestLeaseLost(t *testing.T) {
 			}
 			r.wantLevel(row.name+", not leased", "RELAY", 1)
 			r.run(r.agent, "Pin('LED', Pin.OUT).on()\nPin('LED', Pin.OUT).off()")
-			r.Identity.Revoke("holder") //nolint:errcheck // it may have ended
+			r.Identity.Revoke("holder") // it may have ended
 		})
 	}
 	r.t = t

@@ -64,7 +64,7 @@ func TestSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer raw.Close("done") //nolint:errcheck // it may have ended
+	defer raw.Close("done") // it may have ended
 	for _, m := range []string{
 		`{"id":"1","type":"exec","code":"1","meta":{"password":"CANARY-31","token":{"a":"CANARY-32"}}}`, `{"id":"2","type":"hello","token":"pal_CANARY-33-aaaaaaaaaaaaaaaaaaaaaaaa"}`,
 		`{"id":"3","type":"exec","code":"1","password":"CANARY-34"}`, `{"id":"4","type":"fs","op":"put","path":"/s.py","data_b64":"cGFzc3dvcmQ9IkNBTkFSWSI=","size":17,"sha256":"x"}`,

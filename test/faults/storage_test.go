@@ -30,7 +30,7 @@ func TestDiskFullOrReadOnly(t *testing.T) {
 			r := start(t, terminal.Options{Disk: disk, Dir: dir})
 			fan := r.task(r.agent, "FAN = Pin('FAN', Pin.OUT)\nFAN.toggle()", every("fan", 30*time.Millisecond, drives("FAN")))
 			endless := r.dial(r.Agent)
-			go endless.Exec(t.Context(), protocol.Exec{Code: "RELAY.on()\nwhile True:\n  try: LED.toggle()\n  except OSError: pass", TimeoutMS: new(int64(60_000))}) //nolint:errcheck // it is ended with its connection
+			go endless.Exec(t.Context(), protocol.Exec{Code: "RELAY.on()\nwhile True:\n  try: LED.toggle()\n  except OSError: pass", TimeoutMS: new(int64(60_000))}) // it is ended with its connection
 			eventually(t, "the program drives", func() bool { return r.level("RELAY") == 1 })
 			eventually(t, "the task drives", func() bool { return r.level("FAN") == 1 })
 
