@@ -13,7 +13,7 @@ const (
 	StableLook      = time.Second
 	ThreadSweep     = time.Second
 	RealtimePrio    = 10
-	MachineNice     = 5
+	MachineNice     = 1
 	NetworkFile     = 64 << 10
 	SupervisorWord  = 64
 )

@@ -12,7 +12,7 @@ func watchdogs() []Bound {
 		span("StableLook", limits.StableLook, "a fraction of StableAfter", "not a limit: the period of the look"),
 		span("ThreadSweep", limits.ThreadSweep, "threads come seldom once a terminal is warm", "not a limit: a new thread is an ordinary one for that long"),
 		count("RealtimePrio", limits.RealtimePrio, "priority", "above every ordinary process, below the kernel's own threads", "not a limit: what is asked for"),
-		count("MachineNice", limits.MachineNice, "niceness", "a machine in a loop gets a third of what the guard gets", "not a limit: what is set"),
+		count("MachineNice", limits.MachineNice, "niceness", "the guard comes first; more would starve machines where others compute, and a loop could not be interrupted in time", "not a limit: what is set"),
 		size("NetworkFile", limits.NetworkFile, "a routing table of hundreds of lines", "the rest is not read"),
 		size("SupervisorWord", limits.SupervisorWord, "the longest result that systemd has is half of it", "it is taken for damaged"),
 	}

@@ -1,0 +1,131 @@
+//go:build unix
+
+package terminal
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pal-terminal/pal/transport"
+)
+
+// lateness is what status tells of a task.
+type lateness struct {
+	Task struct {
+		Runs     uint64            `json:"runs"`
+		State    string            `json:"state"`
+		Missed   map[string]uint64 `json:"missed"`
+		Lateness struct {
+			Count uint64 `json:"count"`
+			P50   int64  `json:"p50_us"`
+			P99   int64  `json:"p99_us"`
+			Max   int64  `json:"max_us"`
+		} `json:"lateness"`
+	} `json:"task"`
+}
+
+// register hands the terminal a task and returns its id.
+func register(t testing.TB, conn transport.Conn, brief, code string) string {
+	t.Helper()
+	var a struct {
+		TaskID string `json:"task_id"`
+	}
+	tell(t, conn, fmt.Sprintf(`{"type":"register","brief":%s,"code":%q}`, brief, code), &a)
+	if a.TaskID == "" {
+		t.Fatalf("the task %s was not registered", brief)
+	}
+	return a.TaskID
+}
+
+// tell sends a message and reads its answer into a.
+func tell(t testing.TB, conn transport.Conn, message string, a any) {
+	t.Helper()
+	if err := conn.Write(t.Context(), []byte(message)); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := conn.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, a); err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+}
+
+func (x *Terminal) lateness(t testing.TB, conn transport.Conn, id string) lateness {
+	t.Helper()
+	var l lateness
+	tell(t, conn, fmt.Sprintf(`{"type":"status","task_id":%q}`, id), &l)
+	return l
+}
+
+// A task of 10 ms keeps its pace beside a program that spins, prints and fills its memory: the machines are apart.
+func TestTaskBesideHostileExec(t *testing.T) {
+	x := Start(t, nil)
+	conn := x.Pipe(x.Agent)
+	id := register(t, conn, `{"name":"blink","interval_ms":10,"resources":["LED"]}`, "Pin('LED', Pin.OUT).toggle()")
+	for _, code := range []string{"while True: pass", "while True: print('x'*100)", "l=[]\\nwhile True: l.append('y'*1000)", "def f(): f()\\nwhile True:\\n try: f()\\n except Exception: pass"} {
+		var r struct {
+			Code string `json:"code"`
+		}
+		tell(t, conn, `{"type":"exec","timeout_ms":700,"code":"`+code+`"}`, &r)
+		if r.Code != "deadline" && r.Code != "python_error" {
+			t.Errorf("%s: got %q", code, r.Code)
+		}
+	}
+	l := x.lateness(t, conn, id)
+	if l.Task.Runs < 100 || l.Task.State != "pending" && l.Task.State != "running" {
+		t.Errorf("beside hostile programs: %+v, want at least 100 runs in 2.8 s and the task alive", l.Task)
+	}
+	t.Logf("%d runs, p50 %d µs, p99 %d µs, max %d µs, missed %v", l.Task.Runs, l.Task.Lateness.P50, l.Task.Lateness.P99, l.Task.Lateness.Max, l.Task.Missed)
+}
+
+// The lateness of a task of 10 ms: alone, with one core busy with something else, and beside a hostile program.
+func BenchmarkTaskLatenessIdle(b *testing.B) { benchLateness(b, func(*Terminal) {}) }
+
+func BenchmarkTaskLatenessCoreBusy(b *testing.B) {
+	var end atomic.Bool
+	b.Cleanup(func() { end.Store(true) })
+	benchLateness(b, func(*Terminal) {
+		go func() { // one core's worth, until the end
+			for n := 0; !end.Load(); n++ {
+				_ = strings.Repeat("x", n%64)
+			}
+		}()
+	})
+}
+
+func BenchmarkTaskLatenessHostileExec(b *testing.B) {
+	benchLateness(b, func(x *Terminal) {
+		conn := x.Pipe(x.Agent)
+		if err := conn.Write(b.Context(), []byte(`{"type":"exec","timeout_ms":30000,"code":"l=[]\nwhile True:\n print('x'*100)\n l.append('y'*100)\n l=l[-500:]"}`)); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+func benchLateness(b *testing.B, beside func(*Terminal)) {
+	span := 15 * time.Second
+	if os.Getenv("PAL_SHORT") != "" {
+		span = 2 * time.Second
+	}
+	x := Start(b, nil)
+	conn := x.Pipe(x.Human)
+	id := register(b, conn, `{"name":"tick","interval_ms":10}`, "pass")
+	beside(x)
+	var l lateness
+	for b.Loop() {
+		for until := time.Now().Add(span); time.Now().Before(until); time.Sleep(100 * time.Millisecond) { //nolint:forbidigo // the time is what is measured
+			l = x.lateness(b, conn, id)
+		}
+	}
+	b.ReportMetric(float64(l.Task.Lateness.P50), "µs-p50")
+	b.ReportMetric(float64(l.Task.Lateness.P99), "µs-p99")
+	b.ReportMetric(float64(l.Task.Lateness.Max), "µs-max")
+	b.ReportMetric(float64(l.Task.Runs), "runs")
+}
