@@ -112,12 +112,13 @@ func (c *Core) clear(w *who, reason string) error {
 		c.latch.Hold()
 		return err
 	}
-	if err := c.latch.Settle(""); err != nil {
-		return &protocol.Error{Code: protocol.CodeStorage, Message: "released, but the disk has not taken it: after a restart the e-stop will be set again: " + err.Error()}
-	}
+	slow := c.latch.Settle("")
 	c.cfg.Events.Emit("estop", estopEvent(false, w.Actor.Name, reason))
 	if again, why, _ := c.cfg.Table.Stopped(); again { // the newest event must not say otherwise
 		c.cfg.Events.Emit("estop", estopEvent(true, "", why))
+	}
+	if slow != nil {
+		return &protocol.Error{Code: protocol.CodeStorage, Message: "released, but the disk has not taken it: after a restart the e-stop may be set again: " + slow.Error()}
 	}
 	return nil
 }

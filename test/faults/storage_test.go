@@ -307,3 +307,63 @@ func startCorrupt(t *testing.T, dir, name string, broken []byte, tasks ...string
 	}
 	fmt.Fprintln(t.Output(), name, "tasks left:", ids)
 }
+
+// A release that the disk does not take is one all the same, is told as one, and the caller is told what that means.
+func TestReleaseOnReadOnlyDisk(t *testing.T) {
+	disk, dir := crash.New(6), t.TempDir()
+	r := start(t, terminal.Options{Disk: disk, Dir: dir})
+	if err := r.agent.Stop(r.ctx(), "kept"); err != nil {
+		t.Fatal(err)
+	}
+	disk.ReadOnly(true)
+	if code, _ := refusal(r.human.EstopClear(r.ctx(), "cannot be kept")); code != protocol.CodeStorage {
+		t.Errorf("got %q, want storage", code)
+	}
+	if stopped, _, _ := r.Table.Stopped(); stopped {
+		t.Error("not released")
+	}
+	r.waitEvent("estop", map[string]any{"latched": false, "reason": "cannot be kept"})
+	latched := func() bool {
+		_, found, err := store.OpenLatch(disk.Restart(3), "estop", true)
+		return err != nil || found.Set
+	}
+	if !latched() {
+		t.Error("a disk that cannot be written says clear")
+	}
+	disk.ReadOnly(false)
+	eventually(t, "the disk takes the release by itself", func() bool { return !latched() })
+}
+
+// A log that was put back to an older copy of itself is whole in itself; a head that was kept elsewhere tells.
+func TestAuditRolledBack(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, terminal.Options{Dir: dir})
+	r.run(r.agent, "LED.on()")
+	r.end()
+	old := t.TempDir()
+	copyFolder(t, dir, old)
+	r = start(t, terminal.Options{Dir: dir})
+	r.run(r.agent, "RELAY.on()")
+	verify := func(r *rig, head string) *protocol.AuditAnswer {
+		t.Helper()
+		a, err := r.human.Audit(r.ctx(), protocol.Audit{Op: "verify", Head: head})
+		if err != nil || a.Report == nil {
+			t.Fatalf("verify: got %+v, %v", a, err)
+		}
+		return a
+	}
+	head := verify(r, "").End
+	if a := verify(r, head); a.Report.Problem != "" {
+		t.Errorf("the log itself: got %+v", a.Report)
+	}
+	r.end()
+	r = start(t, terminal.Options{Dir: old})
+	r.run(r.agent, "print(1)")
+	r.run(r.agent, "print(2)")
+	if a := verify(r, ""); a.Report.Problem != "" {
+		t.Errorf("the old copy alone: got %+v", a.Report)
+	}
+	if a := verify(r, head); a.Report.Problem == "" || a.Report.Bad == 0 {
+		t.Errorf("the old copy with the kept head %s: got %+v, want a problem", head, a.Report)
+	}
+}
