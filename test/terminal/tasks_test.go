@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pal-terminal/pal/board/load"
 	"github.com/pal-terminal/pal/transport"
 )
 
@@ -128,4 +129,77 @@ func benchLateness(b *testing.B, beside func(*Terminal)) {
 	b.ReportMetric(float64(l.Task.Lateness.P99), "µs-p99")
 	b.ReportMetric(float64(l.Task.Lateness.Max), "µs-max")
 	b.ReportMetric(float64(l.Task.Runs), "runs")
+}
+
+// waitRuns waits until a task has run n times and returns its newest runs, newest first.
+func waitRuns(t testing.TB, conn transport.Conn, id string, n int) []taskRun {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.Now().Add(10 * time.Second); time.Now().Before(late); <-tick.C {
+		var a struct {
+			Runs []taskRun `json:"runs"`
+		}
+		tell(t, conn, fmt.Sprintf(`{"type":"task_result","task_id":%q}`, id), &a)
+		if len(a.Runs) > 0 && a.Runs[0].Run >= n {
+			return a.Runs
+		}
+	}
+	t.Fatalf("task %s did not run %d times", id, n)
+	return nil
+}
+
+type taskRun struct {
+	Run     int    `json:"run"`
+	Outcome string `json:"outcome"`
+	Message string `json:"message"`
+	Stdout  string `json:"stdout"`
+}
+
+// A task keeps its names from run to run, apart from those of sessions and of other tasks, and arms nothing.
+func TestTaskNames(t *testing.T) {
+	x := Start(t, nil)
+	conn := x.Pipe(x.Agent)
+	var r struct{}
+	tell(t, conn, `{"type":"exec","code":"n = 100"}`, &r)
+	count := "try: n += 1\nexcept NameError: n = 1\nprint(n)"
+	one, two := register(t, conn, `{"name":"one","interval_ms":20}`, count), register(t, conn, `{"name":"two","interval_ms":30}`, count)
+	for _, id := range []string{one, two} {
+		for _, run := range waitRuns(t, conn, id, 5) {
+			if want := fmt.Sprintf("%d\n", run.Run); run.Stdout != want {
+				t.Errorf("run %d of task %s printed %q, want %q", run.Run, id, run.Stdout, want)
+			}
+		}
+	}
+	armed := register(t, conn, `{"name":"armed","interval_ms":50}`, "from machine import Timer\nTimer(0).init(period=10, callback=print)")
+	if run := waitRuns(t, conn, armed, 1)[0]; run.Outcome != "denied" || !strings.Contains(run.Message, "a task arms no interrupts") {
+		t.Errorf("a task that arms a timer: got %+v, want it denied", run)
+	}
+}
+
+// In engineering mode a task drives through the functions of board.py alone, beside execs that do the same.
+func TestTaskEngineering(t *testing.T) {
+	desc, err := load.Bytes("board.yaml", []byte("board: b\nmode: engineering\nboard_py: board.py\npins:\n  - {id: 5, name: LAMP, owner: agent, can: [out], safe: low}\n"),
+		[]byte("from machine import Pin\nLAMP = Pin('LAMP', Pin.OUT)\ndef lamp(on):\n    'switch the lamp'\n    LAMP.value(1 if on else 0)\n    return LAMP.value()\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := Start(t, desc)
+	conn := x.Pipe(x.Agent)
+	raw := register(t, conn, `{"name":"raw","interval_ms":20,"max_runs":2}`, "Pin('LAMP', Pin.OUT).on()")
+	good := register(t, conn, `{"name":"good","interval_ms":20}`, "import board\nprint(board.lamp(True), board.lamp(False))")
+	for range 30 {
+		var r struct {
+			Error bool `json:"error"`
+		}
+		if tell(t, conn, `{"type":"exec","code":"import board\nboard.lamp(False)"}`, &r); r.Error {
+			t.Fatal("an exec beside the task failed")
+		}
+	}
+	if run := waitRuns(t, conn, good, 3)[0]; run.Outcome != "ok" || run.Stdout != "1 0\n" {
+		t.Errorf("through board.py: got %+v, want 1 0", run)
+	}
+	if run := waitRuns(t, conn, raw, 1)[0]; run.Outcome != "denied" {
+		t.Errorf("raw: got %+v, want it denied", run)
+	}
 }
