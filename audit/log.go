@@ -55,6 +55,7 @@ type Log struct {
 	telling sync.Mutex // guards what follows, which only the writer changes
 	low     error
 	failure error
+	stuck   bool // a batch has been under way for limits.AuditPatience; the one field that its timer changes too
 
 	why     string       // of the next segment
 	mending func() error // what has to be done to the newest segment before the next is begun
@@ -173,6 +174,7 @@ func (l *Log) Close() error {
 var (
 	errLow     = errors.New("there is too little room on the disk")
 	errBacklog = errors.New("the disk is too slow for what is recorded")
+	errStuck   = fmt.Errorf("%w: it has not answered for %v", errBacklog, limits.AuditPatience)
 )
 
 // Bytes of one write, which has to fit behind the end of a segment, and of what may wait.
@@ -232,6 +234,9 @@ func (l *Log) tell() {
 	if err == nil {
 		err = l.low
 	}
+	if err == nil && l.stuck {
+		err = errStuck
+	}
 	l.mu.Lock()
 	if err == nil && l.lazies >= limits.AuditQueue {
 		err = errBacklog
@@ -266,8 +271,27 @@ func (l *Log) flush(closing bool) {
 	}
 }
 
+// hurry watches over a batch: a disk that hangs must not leave what needs no receipt driving for as long as it hangs. It is over when the
+// function that it returns is called.
+func (l *Log) hurry() (over func()) {
+	ended := false // guarded by telling
+	late := time.AfterFunc(limits.AuditPatience, func() {
+		l.telling.Lock()
+		l.stuck = l.stuck || !ended
+		l.telling.Unlock()
+		l.tell()
+	})
+	return func() {
+		late.Stop()
+		l.telling.Lock()
+		defer l.telling.Unlock()
+		ended, l.stuck = true, false
+	}
+}
+
 // put writes and syncs one batch and tells those who wait.
 func (l *Log) put(batch []item, closing bool) {
+	defer l.hurry()()
 	if l.failure == nil && l.size >= l.o.SegmentBytes {
 		l.why = ""
 		l.fail(l.begin())
