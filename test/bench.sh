@@ -21,4 +21,11 @@ first_exec() {
 first_exec "$dir/first-ever" "$dir/cache"
 kill "$pid"; wait "$pid" || true
 first_exec "$dir/warm" "$dir/cache"
-PAL_STATE=$dir/warm ./bin/pal bench --peer test/peer
+echo "with the audit log, every outcome synced:"
+PAL_STATE=$dir/warm ./bin/pal bench
+kill "$pid"; wait "$pid" || true
+./bin/pal up --no-audit --state "$dir/plain" --listen 127.0.0.1:0 --ready-file "$dir/plain-ready" >/dev/null 2>&1 &
+pid=$!
+until [ -s "$dir/plain-ready" ]; do kill -0 "$pid" || exit 1; sleep 0.005; done
+echo "without it, beside the comparison server:"
+PAL_STATE=$dir/plain ./bin/pal bench --peer test/peer
