@@ -32,6 +32,14 @@ test: build tools test/peer/node_modules/.package-lock.json
 	cd test/peer && $(NPM) test --silent
 	$(GO) vet ./...
 	$(GO) test -race -shuffle=on -timeout 12m ./...
+	$(GO) test -v -timeout 12m ./test/endure # whole, without the detector, for its figures
+
+# What depends on chance, for long: PAL_SOAK multiplies the work of the tests with seeds, SOAKTIME bounds each package.
+PAL_SOAK ?= 10
+SOAKTIME ?= 4h
+soak: build
+	PAL_SOAK=$(PAL_SOAK) $(GO) test -v -count=1 -timeout $(SOAKTIME) ./test/endure
+	PAL_SOAK=$(PAL_SOAK) $(GO) test -race -count=1 -timeout $(SOAKTIME) ./lease ./task ./pin ./store/... ./audit ./ledger ./durable
 
 # The comparison server's packages: a WebSocket client of another language for the tests.
 test/peer/node_modules/.package-lock.json: test/peer/package-lock.json
