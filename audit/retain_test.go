@@ -27,7 +27,7 @@ func TestStartsRemoveNothing(t *testing.T) {
 	}
 	// What is longer than so many full segments goes all the same, also when each counts as longer than it is.
 	l, d := sample(t, dir, Options{Segments: 3, SegmentBytes: limits.AuditSegmentLeast})
-	defer l.Close() //nolint:errcheck // it is only read
+	defer l.Close()
 	if names, err := segments(d, "audit"); err != nil || len(names) != 3 {
 		t.Errorf("got %d segments, %v, want 3", len(names), err)
 	}

@@ -15,7 +15,7 @@ func TestFirstStartCut(t *testing.T) {
 		s, err := Open(Options{Disk: d, Terminal: "t", Emit: emit})
 		if err == nil {
 			if err = s.Load(); err == nil {
-				s.Close() //nolint:errcheck // the power may be gone
+				s.Close()
 			}
 		}
 		ended := d.Ops() <= n
