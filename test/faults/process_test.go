@@ -224,6 +224,15 @@ func TestRepeatedFailedStarts(t *testing.T) {
 	if err != nil || !mode.Active || mode.FailedStarts != limits.FailedStarts || mode.Reason == "" {
 		t.Fatalf("safe mode: got %+v, %v", mode, err)
 	}
+	zero := uint64(0)
+	events, cancel, err := human.Subscribe(t.Context(), []string{"safe_mode"}, &zero)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cancel()
+	if e := <-events; e.Event != "safe_mode" || !strings.Contains(string(e.Data), `"active":true`) {
+		t.Errorf("event: got %+v", e)
+	}
 	if code, rule := outcome(agent.Exec(t.Context(), protocol.Exec{Code: "LED.on()"})); code != protocol.CodeUnavailable || rule != "safe_mode" {
 		t.Errorf("exec: got %s %s, want unavailable by safe_mode", code, rule)
 	}

@@ -111,6 +111,9 @@ micropython.schedule(lambda _: None, 0)`})
 			t.Fatal(err)
 		}
 		r.run(r.agent, "Pin('LED', Pin.OUT).on()\nPin('LED', Pin.OUT).off()")
+		if !slices.Contains(changes(), "LED") {
+			t.Fatal("the witness sees nothing")
+		}
 		flood.Close("round is over")
 	}
 }
@@ -199,7 +202,7 @@ func TestWorstStop(t *testing.T) {
 		slices.Sort(took)
 		at := func(q float64) time.Duration { return took[int(q*float64(len(took)-1))].Round(time.Microsecond) }
 		figure("e-stop, worst case, over a %s: ack p50 %v, p99 %v, max %v of %d stops, at %d events a second; %d releases waited for the disk", name, at(0.5), at(0.99), at(1), len(took), rate(), slow)
-		if slow > 30 {
+		if slow > 3 {
 			t.Errorf("over a %s %d of 300 releases were not on the disk in time", name, slow)
 		}
 		if worst := at(1); worst > time.Second {
