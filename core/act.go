@@ -137,7 +137,7 @@ func (c *Core) usePin(k *conn, w *who, req *protocol.Request, name protocol.PinN
 		caller.Run, caller.Code = c.traces.Add(1), hashOf(source)
 		defer c.sources.Add(caller.Code, source)()
 		if e, err = c.cfg.Table.Write(caller, h, int(*level)); err == nil {
-			value, r.Effects = e.To, []protocol.Effect{effectOf(e, start)}
+			value, r.Effects = e.To, []protocol.Effect{desk.Effect(e, start)}
 		}
 	case c.cfg.Board.Pins[h].Can.Has(board.CapADC):
 		value, _, err = c.cfg.Table.ReadADC(caller, h)

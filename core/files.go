@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/pal-terminal/pal/answers"
+	"github.com/pal-terminal/pal/desk"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
 	"github.com/pal-terminal/pal/watch"
@@ -12,7 +13,7 @@ import (
 // fs looks at files at once. Changes wait for a disk, and the read loop must hear a stop meanwhile: the clerk makes them.
 func (c *Core) fs(k *conn, w *who, req *protocol.Request, body *protocol.FS) {
 	do := func() protocol.Answer {
-		a, err := c.desk.Do(w.Actor.Name+"\x00"+clientName(k, w), rightsOf(callerOf(w, k)), req.ID, body)
+		a, err := c.desk.Do(w.Actor.Name+"\x00"+clientName(k, w), desk.Rights(callerOf(w, k)), req.ID, body)
 		if err != nil {
 			return protocol.Refuse(req.ID, err)
 		}

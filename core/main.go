@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/conns"
+	"github.com/pal-terminal/pal/desk"
 	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
@@ -84,7 +85,7 @@ func (c *Core) mainEnded(path string, r protocol.Result) {
 	if e := r.Exception; e != nil {
 		data["class"], data["line"] = e.Class, e.Line
 		if r.Message == "" {
-			data["message"] = clean(e.Message, limits.ReasonBytes)
+			data["message"] = desk.Clean(e.Message, limits.ReasonBytes)
 		}
 	}
 	c.cfg.Events.Emit("main_ended", data)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pal-terminal/pal/answers"
+	"github.com/pal-terminal/pal/desk"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
@@ -56,7 +57,7 @@ func (c *Core) denied(caller pin.Caller, r *pin.Refusal, number uint32) {
 	if !tell {
 		return
 	}
-	data := map[string]any{"actor": caller.Name, "rule": r.Rule, "code": r.Code, "resource": r.Resource, "refusal": number, "text": cutName(r.Message)}
+	data := map[string]any{"actor": caller.Name, "rule": r.Rule, "code": r.Code, "resource": r.Resource, "refusal": number, "text": desk.Clean(r.Message, limits.NameBytes)}
 	if caller.Task != "" {
 		data["task_id"] = caller.Task
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/pal-terminal/pal/answers"
+	"github.com/pal-terminal/pal/desk"
 	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/limits"
@@ -34,35 +35,40 @@ type machine struct {
 	ready uint64        // the generation that has board.py
 
 	rights flash.Rights // of all code that ran in generation ran
+	actor  string       // whose it was, "" when it was several actors'
 	ran    uint64
-}
-
-// rightsOf says what the code of a caller may do with outputs.
-func rightsOf(c pin.Caller) flash.Rights {
-	switch {
-	case !c.Drive:
-		return flash.Reading
-	case c.Ask:
-		return flash.Asking
-	default:
-		return flash.Full
-	}
 }
 
 // separate sees that code of different rights never meets in one machine. All that runs there shares a heap: a method of Pin or
 // a built-in name that one actor's code replaced would run with the rights of the next, and so would its interrupt handlers.
-// Actors of the same rights share the machine and can only do what each may do anyway.
+// Actors of the same rights share the machine and can only do what each may do anyway, but for one that has something of his own: a
+// lease, a task's outputs, approvals. He gets a machine that ran nobody else's code.
 func (c *Core) separate(ctx context.Context, m *machine, caller pin.Caller) error {
-	own := rightsOf(caller)
-	if m.rights != own && m.ran == m.vm.Generation() {
+	own, used := desk.Rights(caller), m.ran == m.vm.Generation()
+	cause := ""
+	switch {
+	case used && m.rights != own:
+		cause = "code of other rights ran in it"
+	case used && c.strange(m, caller):
+		cause = "code of other actors ran in it, and " + caller.Name + " holds what they do not"
+	case used && m.actor != caller.Name:
+		m.actor = ""
+		return nil
+	}
+	if cause != "" {
 		c.forget(func(o pin.Caller) bool { return o.Machine == m.label })
 		if err := m.vm.Reset(ctx); err != nil {
 			return fmt.Errorf("machine for %s: %w", caller.Name, err)
 		}
-		c.cfg.Events.Emit("core1_restarted", map[string]any{"machine": m.label, "cause": "code of other rights ran in it"})
+		c.cfg.Events.Emit("core1_restarted", map[string]any{"machine": m.label, "cause": cause})
 	}
-	m.rights = own
+	m.rights, m.actor = own, caller.Name
 	return nil
+}
+
+// strange reports whether a machine ran code of others than a caller that has something of his own.
+func (c *Core) strange(m *machine, caller pin.Caller) bool {
+	return m.actor != caller.Name && (caller.Ask || c.cfg.Claims.Holds(caller.Name))
 }
 
 // runner is the goroutine that waits for machines, one piece of work at a time.
@@ -265,7 +271,7 @@ func (c *Core) reportBoard(machine string, out hw.Outcome) {
 	}
 	c.log.Error("board.py failed", "machine", machine, "class", out.Exception.Class, "err", out.Exception.Message)
 	c.cfg.Events.Emit("board_error", map[string]any{
-		"machine": machine, "class": out.Exception.Class, "message": clean(out.Exception.Message, limits.ReasonBytes), "line": out.Exception.Line,
+		"machine": machine, "class": out.Exception.Class, "message": desk.Clean(out.Exception.Message, limits.ReasonBytes), "line": out.Exception.Line,
 	})
 }
 
@@ -297,7 +303,7 @@ func (s *sink) raised(out hw.Outcome) hw.Reply {
 	if s.refused != nil && out.Refusal == s.number {
 		return hw.Reply{Errno: int32(s.refused.Errno), Refusal: s.number, Text: s.refused.Message}
 	}
-	class, message := clean(e.Class, limits.NameBytes), clean(e.Message, limits.OutputDefault)
+	class, message := desk.Clean(e.Class, limits.NameBytes), desk.Clean(e.Message, limits.OutputDefault)
 	data, err := json.Marshal([]string{class, message})
 	if err != nil {
 		return hw.Reply{Errno: errnoIO, Text: err.Error()}
@@ -305,17 +311,16 @@ func (s *sink) raised(out hw.Outcome) hw.Reply {
 	return hw.Reply{Errno: errnoIO, Text: class + ": " + message, Data: data}
 }
 
-// clean makes text of what a guest said, of at most limit of its bytes.
-func clean(text string, limit int) string {
-	kept, _ := protocol.Cut([]byte(text), limit)
-	return protocol.Text(kept)
-}
-
 // runHandler lets the idle machine handle one interrupt, under the session that armed it.
 func (c *Core) runHandler(e *edgeJob) {
 	defer c.post(func() { e.reg.done(c); c.queue.ended(c) })
 	if e.reg.off.Load() || c.agent.vm.Generation() != e.reg.generation {
 		return // disarmed, or armed in a machine that is gone
+	}
+	if c.strange(&c.agent, e.reg.caller) {
+		c.irqs.forget(func(r *registration) bool { return r == e.reg })
+		c.cfg.Events.Emit("handler_error", map[string]any{"actor": e.reg.caller.Name, "message": "disarmed: code of other actors has run in the machine, and its actor holds what they do not"})
+		return
 	}
 	ctx, done := context.WithTimeoutCause(c.ctx, limits.HandlerTimeout, errDeadline)
 	defer done()
@@ -341,7 +346,7 @@ func (c *Core) runHandler(e *edgeJob) {
 			data["uart"] = key.number
 		}
 		if out.Exception != nil {
-			data["class"], data["message"] = out.Exception.Class, clean(out.Exception.Message, limits.ReasonBytes)
+			data["class"], data["message"] = out.Exception.Class, desk.Clean(out.Exception.Message, limits.ReasonBytes)
 		}
 		c.cfg.Events.Emit("handler_error", data)
 	}

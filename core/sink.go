@@ -120,8 +120,8 @@ func (s *sink) Call(ctx context.Context, call hw.Call) hw.Reply {
 		return s.c.callBoard(ctx, s, call.Text, call.Data)
 	case hw.OpRefuse:
 		return s.reply(0, &pin.Refusal{
-			Errno: errnoACCES, Code: string(protocol.CodeDenied), Rule: "guard.owned", Resource: cutName(call.Text),
-			Message: cutName(call.Text) + " belongs to the guard",
+			Errno: errnoACCES, Code: string(protocol.CodeDenied), Rule: "guard.owned", Resource: desk.Clean(call.Text, limits.NameBytes),
+			Message: desk.Clean(call.Text, limits.NameBytes) + " belongs to the guard",
 		})
 	}
 	return hw.Reply{Errno: errnoINVAL, Text: fmt.Sprintf("unknown hardware call %d", call.Op)}
@@ -188,12 +188,6 @@ func clampByte(v int64) uint8 {
 	return uint8(v)
 }
 
-// cutName bounds text that guest code chose before it is shown to people.
-func cutName(text string) string {
-	kept, _ := protocol.Cut([]byte(text), limits.NameBytes)
-	return string(kept)
-}
-
 func (s *sink) open(call hw.Call) hw.Reply {
 	h, err := s.c.cfg.Table.Resolve(call.Text)
 	if err == nil && call.Op == hw.OpADCOpen {
@@ -225,7 +219,7 @@ func (s *sink) tool(name string) hw.Reply {
 	}
 	err := s.c.tools.Load().Offer(toolset.Owner{Actor: s.caller.Name, Session: s.job.session, Key: s.job.key}, name, []byte(s.job.exec.Code))
 	if err != nil {
-		return s.reply(0, &pin.Refusal{Errno: errnoACCES, Code: string(err.Code), Rule: err.Rule, Resource: cutName(name), Message: err.Message})
+		return s.reply(0, &pin.Refusal{Errno: errnoACCES, Code: string(err.Code), Rule: err.Rule, Resource: desk.Clean(name, limits.NameBytes), Message: err.Message})
 	}
 	return hw.Reply{}
 }
@@ -248,7 +242,7 @@ func (s *sink) file(call hw.Call) hw.Reply {
 	if s.caller.Machine == MachineBoard && call.A == hw.FileRead && strings.HasSuffix(call.Text, ".py") {
 		return hw.Reply{Errno: errnoACCES, Text: "in engineering mode board.py runs no code from /flash [rule: flash.rights]"}
 	}
-	return s.c.cfg.Flash.Call(rightsOf(s.caller), call)
+	return s.c.cfg.Flash.Call(desk.Rights(s.caller), call)
 }
 
 // effect keeps a change of an output; the nested sink of a board function hands it on to the code that called it.
@@ -262,14 +256,7 @@ func (s *sink) effect(e pin.Effect) {
 	}
 	s.count++
 	if len(s.effects) < limits.EffectsKept {
-		s.effects = append(s.effects, effectOf(e, s.start))
-	}
-}
-
-func effectOf(e pin.Effect, start time.Time) protocol.Effect {
-	return protocol.Effect{
-		Pin: e.Pin, Name: e.Name, From: e.From, To: e.To, AtUS: e.At.Sub(start).Microseconds(), ReadBack: e.ReadBack, Cause: e.Cause,
-		FreqHz: e.Freq, DutyU16: e.Duty,
+		s.effects = append(s.effects, desk.Effect(e, s.start))
 	}
 }
 

@@ -11,8 +11,10 @@ package desk
 
 import (
 	"errors"
+	"time"
 
 	"github.com/pal-terminal/pal/board"
+	"github.com/pal-terminal/pal/flash"
 	"github.com/pal-terminal/pal/hw"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/lease"
@@ -113,4 +115,30 @@ func Exception(e *hw.Exception) *protocol.Exception {
 	return &protocol.Exception{
 		Class: protocol.Text([]byte(e.Class)), Message: protocol.Text([]byte(e.Message)), Line: e.Line, Traceback: protocol.Text([]byte(e.Traceback)),
 	}
+}
+
+// Effect is a drive as a client sees it, its time counted from start.
+func Effect(e pin.Effect, start time.Time) protocol.Effect {
+	return protocol.Effect{
+		Pin: e.Pin, Name: e.Name, From: e.From, To: e.To, AtUS: e.At.Sub(start).Microseconds(), ReadBack: e.ReadBack, Cause: e.Cause,
+		FreqHz: e.Freq, DutyU16: e.Duty,
+	}
+}
+
+// Rights says what the code of a caller may do with outputs.
+func Rights(c pin.Caller) flash.Rights {
+	switch {
+	case !c.Drive:
+		return flash.Reading
+	case c.Ask:
+		return flash.Asking
+	default:
+		return flash.Full
+	}
+}
+
+// Clean makes text of what a guest said, of at most limit of its bytes.
+func Clean(text string, limit int) string {
+	kept, _ := protocol.Cut([]byte(text), limit)
+	return protocol.Text(kept)
 }

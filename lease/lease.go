@@ -121,6 +121,18 @@ func (b *Book) Holder(c pin.Caller, h pin.Handle) (held, own bool, holder string
 	return false, false, "", time.Time{}
 }
 
+// Holds reports whether an actor holds anything, by a lease or a task.
+func (b *Book) Holds(actor string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range b.claims {
+		if e.Actor == actor {
+			return true
+		}
+	}
+	return false
+}
+
 // Take leases resources, all or none, for ttl (limits.LeaseDefault when 0), to end with the connection unless it is to be kept.
 func (b *Book) Take(actor string, conn uint64, uses []Use, ttl time.Duration, keep bool) (Claim, error) {
 	ttl, err := life(ttl)
