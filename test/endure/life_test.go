@@ -3,6 +3,7 @@ package endure
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/pal-terminal/pal/lease"
 	"github.com/pal-terminal/pal/pin"
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/store"
 	"github.com/pal-terminal/pal/store/crash"
 	"github.com/pal-terminal/pal/task"
 	"github.com/pal-terminal/pal/transport"
@@ -110,7 +112,7 @@ func (l *life) open() error {
 	l.close = board.Close
 	ring := events.New()
 	if l.state, err = durable.Open(durable.Options{
-		Disk: l.disk, Terminal: "endure", Secrets: func() []string { return []string{w.human, w.agent} },
+		Disk: slow{l.disk}, Terminal: "endure", Secrets: func() []string { return []string{w.human, w.agent} },
 		Emit: func(name string, data map[string]any) { w.saw(l, name, data); ring.Emit(name, data) },
 	}); err != nil {
 		return err
@@ -207,6 +209,24 @@ func (t *timer) Stop() {
 		t.timer.Stop()
 	}
 }
+
+// slow is a disk on which a sync of the audit log takes time, so that who does not wait for it is seen. Others hold locks meanwhile,
+// which stops the time of a bubble.
+type slow struct{ *crash.Disk }
+
+const syncTime = 100 * time.Microsecond
+
+func (s slow) Open(name string, create bool) (store.File, error) {
+	f, err := s.Disk.Open(name, create)
+	if err != nil || !strings.HasPrefix(name, "audit/") || !strings.HasSuffix(name, ".log") {
+		return f, err
+	}
+	return slowFile{f}, nil
+}
+
+type slowFile struct{ store.File }
+
+func (f slowFile) Sync() error { pass(syncTime); return f.File.Sync() }
 
 // link is a transport as core sees it.
 type link struct{ transport.Conn }
