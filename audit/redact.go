@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -58,6 +59,17 @@ func (l *Log) clean(e Entry) (Entry, int) {
 // overhead is at least what a line has besides the text that clean measures: hash, number and time.
 const overhead = hashLen + 64
 
+// hints are parts of words, one of which stands in every text that ownToken, bearer or secretValue matches.
+var hints = []string{"pass", "secret", "token", "key", "auth", "credential", "psk", "pwd", "bearer", "pal_"}
+
+// suspicious reports whether a text has to be looked at closely, which takes a hundred times as long. Letters beyond ASCII are let
+// through to that: some of them are the same as others to a search that does not mind the case.
+func suspicious(text string) bool {
+	lower := strings.ToLower(text)
+	return slices.ContainsFunc(hints, func(h string) bool { return strings.Contains(lower, h) }) ||
+		strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
 // scrub takes secrets out of a text and cuts it.
 func scrub(text string, words []string, limit int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
@@ -66,9 +78,11 @@ func scrub(text string, words []string, limit int) string {
 			text = strings.ReplaceAll(text, w, redacted)
 		}
 	}
-	text = ownToken.ReplaceAllString(text, redacted)
-	text = bearer.ReplaceAllString(text, "${1}"+redacted)
-	text = secretValue.ReplaceAllString(text, "${1}"+redacted)
+	if suspicious(text) {
+		text = ownToken.ReplaceAllString(text, redacted)
+		text = bearer.ReplaceAllString(text, "${1}"+redacted)
+		text = secretValue.ReplaceAllString(text, "${1}"+redacted)
+	}
 	if len(text) <= limit {
 		return text
 	}
