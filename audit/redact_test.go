@@ -1,3 +1,4 @@
+package audit
 
 import (
 	"testing"
