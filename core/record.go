@@ -21,7 +21,7 @@ func (c *Core) trace(run uint64) string { return fmt.Sprintf("t_%s_%d", c.bootID
 // longer than limits.AuditPatience before it refuses: who waits here may be the one that reads a connection's stop.
 func (c *Core) do(k *conn, w *who, req *protocol.Request) answers.Written {
 	r := rights.Of(req.Type)
-	if r.Quiet {
+	if !rights.Recorded(req) {
 		return answers.Write(c.act(k, w, req))
 	}
 	work := c.cfg.Ledger.Intend(w.Actor, w.Client, req, c.trace(c.traces.Add(1)))

@@ -68,6 +68,23 @@ var rules = map[string]Rule{
 	protocol.TypeConn:         {Scope: identity.Admin, Calms: true},
 }
 
+// Recorded reports whether a request is written into the audit log: not one that only looks.
+func Recorded(req *protocol.Request) bool {
+	switch b := req.Body.(type) {
+	case *protocol.Lease:
+		return b.LeaseID != "" || len(b.Resources) > 0
+	case *protocol.Approval:
+		return b.Op == "approve" || b.Op == "deny"
+	case *protocol.SafeMode:
+		return b.Op != "status"
+	case *protocol.Token:
+		return b.Op != "ls"
+	case *protocol.Conn:
+		return b.Op != "ls"
+	}
+	return !rules[req.Type].Quiet
+}
+
 // Of returns the rule of a type, the zero one for a type that has none.
 func Of(typ string) Rule { return rules[typ] }
 

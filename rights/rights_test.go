@@ -61,6 +61,27 @@ func TestPersons(t *testing.T) {
 	}
 }
 
+// What only looks is not recorded, what changes something is.
+func TestRecorded(t *testing.T) {
+	for _, c := range []struct {
+		body any
+		typ  string
+		want bool
+	}{
+		{&protocol.Lease{}, protocol.TypeLease, false}, {&protocol.Lease{LeaseID: "l"}, protocol.TypeLease, true},
+		{&protocol.Lease{Resources: []protocol.ResourceUse{{Resource: "LED"}}}, protocol.TypeLease, true},
+		{&protocol.Approval{Op: "show"}, protocol.TypeApproval, false}, {&protocol.Approval{Op: "approve"}, protocol.TypeApproval, true},
+		{&protocol.SafeMode{Op: "status"}, protocol.TypeSafeMode, false}, {&protocol.SafeMode{Op: "leave"}, protocol.TypeSafeMode, true},
+		{&protocol.Token{Op: "ls"}, protocol.TypeToken, false}, {&protocol.Token{Op: "revoke"}, protocol.TypeToken, true},
+		{&protocol.Conn{Op: "ls"}, protocol.TypeConn, false}, {&protocol.Conn{Op: "kick"}, protocol.TypeConn, true},
+		{&protocol.PinSet{}, protocol.TypePinSet, true}, {&protocol.Exec{}, protocol.TypeExec, true}, {&protocol.Watch{}, protocol.TypeWatch, false},
+	} {
+		if got := Recorded(&protocol.Request{Type: c.typ, Body: c.body}); got != c.want {
+			t.Errorf("%s %+v: got %v, want %v", c.typ, c.body, got, c.want)
+		}
+	}
+}
+
 func TestFilesAndInvented(t *testing.T) {
 	put := &protocol.Request{Type: protocol.TypeFS, Body: &protocol.FS{Op: "put"}}
 	if got := code(Allowed(who(identity.Agent, identity.Read), false, put)); got != protocol.CodeDenied {
