@@ -64,6 +64,9 @@ func (k *Keeper) Settle(actor string) error {
 	}
 	k.waiters = append(k.waiters, done)
 	k.mu.Unlock()
+	if actor != "" {
+		k.Hold() // now: the keeper may be waiting for a disk that hangs
+	}
 	select {
 	case k.wake <- struct{}{}:
 	default: // it is awake

@@ -169,3 +169,25 @@ func TestAtOnce(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// Tasks are held also by a stop that comes while the keeper waits for a disk that hangs.
+func TestHoldsWhileTheDiskHangs(t *testing.T) {
+	w := &world{}
+	run(t, w, func(k *Keeper) {
+		hang := make(chan struct{})
+		w.mu.Lock()
+		w.hang = hang
+		w.mu.Unlock()
+		if err := k.Settle(""); !errors.Is(err, errSlow) {
+			t.Errorf("release: got %v, want errSlow", err)
+		}
+		w.stop(true)
+		if err := k.Settle("ann"); !errors.Is(err, errSlow) {
+			t.Errorf("stop: got %v, want errSlow", err)
+		}
+		if _, _, held := w.now(); !held {
+			t.Error("the tasks are not held")
+		}
+		close(hang)
+	})
+}
