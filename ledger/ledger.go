@@ -181,11 +181,14 @@ func (l *Ledger) Event(name string, data jsontext.Value) {
 	}
 }
 
-// Sync waits until everything that was written down so far is on the disk: before a drive of high danger that has no intent of its own.
+// Sync waits until everything that was written down so far is on the disk, for limits.AuditPatience at most: before a drive of high danger
+// that has no intent of its own. Who waits may be the one that reads a connection's stop.
 func (l *Ledger) Sync(ctx context.Context) *protocol.Error {
 	if l.log == nil {
 		return nil
 	}
+	ctx, done := context.WithTimeout(ctx, limits.AuditPatience)
+	defer done()
 	if err := l.log.Sync(ctx); err != nil {
 		return &protocol.Error{Code: protocol.CodeStorage, Rule: "audit.sync", Message: "nothing of high danger is driven before what came before it is recorded: " + err.Error()}
 	}

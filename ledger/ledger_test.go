@@ -15,6 +15,7 @@ import (
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
+	"github.com/pal-terminal/pal/store"
 	"github.com/pal-terminal/pal/store/crash"
 )
 
@@ -181,6 +182,48 @@ func TestWaitEnds(t *testing.T) {
 	if err := w.Durable(ctx); err == nil || !strings.Contains(err.Message, "enough") {
 		t.Errorf("got %v, want storage, as nobody waits any more", err)
 	}
+}
+
+// stuck is a disk that hangs in its syncs.
+type stuck struct {
+	*crash.Disk
+	hang chan struct{}
+}
+
+type stuckFile struct {
+	store.File
+	d *stuck
+}
+
+func (s *stuck) Open(name string, create bool) (store.File, error) {
+	f, err := s.Disk.Open(name, create)
+	return stuckFile{f, s}, err
+}
+
+func (f stuckFile) Sync() error {
+	if f.d.hang != nil {
+		<-f.d.hang
+	}
+	return f.File.Sync()
+}
+
+// A disk that hangs does not keep who waits for it before a drive of high danger: it may be the one that reads a connection's stop.
+func TestSyncEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &stuck{Disk: crash.New(1)}
+		log, cut, err := audit.Open(d, "audit", audit.Options{Terminal: "test"})
+		must(t, err)
+		l := New(answers.New())
+		l.Start(log, cut)
+		l.Event("estop", nil)
+		d.hang = make(chan struct{})
+		began := time.Now()
+		if err := l.Sync(t.Context()); err == nil || time.Since(began) > limits.AuditPatience {
+			t.Errorf("got %v after %v, want storage in %v", err, time.Since(began), limits.AuditPatience)
+		}
+		close(d.hang)
+		must(t, log.Close())
+	})
 }
 
 // Without a log everything is allowed.
