@@ -62,7 +62,7 @@ var rules = map[string]Rule{
 	protocol.TypeInterrupt:    {Scope: identity.Exec, Quiet: true},
 	protocol.TypeReset:        {Scope: identity.Exec, Quiet: true},
 	protocol.TypePinSet:       {Scope: identity.Actuate},
-	protocol.TypeEstopClear:   {Calms: true}, // the class decides, below; nothing is driven by it
+	protocol.TypeEstopClear:   {Calms: true, Disk: true}, // the class decides, below; nothing is driven by it
 	protocol.TypeToken:        {Scope: identity.Admin, Disk: true},
 	protocol.TypeSim:          {Scope: identity.Admin},
 	protocol.TypeConn:         {Scope: identity.Admin, Calms: true},

@@ -91,3 +91,15 @@ func TestFilesAndInvented(t *testing.T) {
 		t.Errorf("a type without a rule: got %q, want denied", got)
 	}
 }
+
+// What writes the state of tasks waits for the disk for as long as that takes: never in the read loop, which must hear a stop.
+func TestWhatWaitsForTheDisk(t *testing.T) {
+	for _, typ := range []string{
+		protocol.TypeEstopClear, protocol.TypeRegister, protocol.TypeCancel, protocol.TypePause, protocol.TypeResume, protocol.TypeTrigger,
+		protocol.TypeToken, protocol.TypeSafeMode, protocol.TypeAudit,
+	} {
+		if !Of(typ).Disk {
+			t.Errorf("%s is done in the read loop", typ)
+		}
+	}
+}
