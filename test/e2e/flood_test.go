@@ -31,6 +31,15 @@ func TestThousandConnections(t *testing.T) {
 	if res, err := human.PinSet(u.ctx(), "RELAY_1", 1); err != nil || res.Error {
 		t.Fatalf("PinSet: %v, %+v", err, res)
 	}
+	for late := time.Now().Add(30 * time.Second); ; { // machines that are still on their way have descriptors, too
+		st, err := human.Status(u.ctx())
+		if err != nil || time.Now().After(late) {
+			t.Fatalf("the machines are not there: %v, %+v", err, st)
+		}
+		if len(st.Machines) == 3 && st.Machines[0].PID*st.Machines[1].PID*st.Machines[2].PID != 0 {
+			break
+		}
+	}
 	before := descriptors()
 	target := client.Target{URL: "ws://" + u.addr + "/pal", Token: u.agent}
 

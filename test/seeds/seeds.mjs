@@ -131,9 +131,12 @@ assert.equal(await level("RELAY_POWER"), 0);
 // An endless loop is ended by its own timeout.
 await ask({ type: "exec", code: "while True: pass", timeout_ms: 300 }, { ...refused, code: "deadline" });
 
-// In the specification and not in this version: refused clearly, never silently.
-await ask('{"brief": {"name": "blink", "interval_ms": 200}, "code": "Pin(5).toggle()"}', { code: "unavailable" });
-await ask({ id: "9", type: "cancel", task_id: "001" }, { code: "unavailable" });
+// A task is registered by a message with a brief and no type, runs by itself, and is cancelled.
+const led = await level("LED");
+const registered = await ask('{"brief": {"name": "blink", "interval_ms": 20, "max_runs": 1, "resources": ["LED"]}, "code": "Pin(5, Pin.OUT).toggle()"}', { type: "task" });
+assert.deepEqual([registered.task_id, registered.status], ["001", "registered"]);
+for (let late = Date.now() + 10000; (await level("LED")) === led; ) assert.ok(Date.now() < late, "the task did not run");
+await ask({ id: "9", type: "cancel", task_id: "001" }, { type: "task" });
 const before = await level("LED");
 await ask({ id: "10", type: "tool", tool: "toggle_led" }, fine);
 assert.notEqual(await level("LED"), before);
