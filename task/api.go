@@ -166,7 +166,11 @@ func (t *Manager) Resume(id string, person bool) error {
 		}
 		t.mu.Lock()
 		j.unclaimed = false
+		ended := j.end != ""
 		t.mu.Unlock()
+		if ended { // meanwhile, and what it did not have was not given back
+			t.o.Release(id)
+		}
 	}
 	return t.change(func(m *machine, now Time) error { return m.resume(now, id, person) })
 }
@@ -179,11 +183,17 @@ func (t *Manager) Trigger(id string) error {
 // Hold stops all tasks for one of the reasons, until Unhold; after HoldEstop each must be resumed besides. A run under way is for the
 // caller to end.
 func (t *Manager) Hold(reason string) {
+	if t == nil {
+		return
+	}
 	_ = t.change(func(m *machine, now Time) error { m.hold(now, reason); return nil })
 }
 
 // Unhold ends a Hold. That of an e-stop stays when the disk does not take which tasks wait for a person now.
 func (t *Manager) Unhold(reason string) error {
+	if t == nil {
+		return nil
+	}
 	if reason == HoldEstop {
 		if err := t.flush(); err != nil {
 			return refuse(protocol.CodeStorage, "which tasks are held could not be written to disk: "+err.Error())
@@ -192,20 +202,11 @@ func (t *Manager) Unhold(reason string) error {
 	return t.change(func(m *machine, now Time) error { m.unhold(now, reason); return nil })
 }
 
-// HoldFor holds one task for a reason, until a person resumes it.
-func (t *Manager) HoldFor(id, reason string) error {
-	return t.change(func(m *machine, now Time) error {
-		m.tick(now)
-		j, err := m.alive(id)
-		if err == nil {
-			m.holdTask(j, reason)
-		}
-		return err
-	})
-}
-
 // OwnerGone holds the tasks of an actor whose token was revoked, for good, and makes safe what they drive.
 func (t *Manager) OwnerGone(actor string) {
+	if t == nil {
+		return
+	}
 	_ = t.change(func(m *machine, now Time) error { m.ownerGone(now, actor); return nil })
 }
 
@@ -227,6 +228,9 @@ func (t *Manager) Get(id string, withCode bool) (protocol.TaskInfo, error) {
 
 // List shows all tasks in order of registration, those that ended lately too.
 func (t *Manager) List() []protocol.TaskInfo {
+	if t == nil {
+		return nil
+	}
 	t.mu.Lock()
 	all := t.m.list
 	t.mu.Unlock()

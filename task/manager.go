@@ -15,7 +15,8 @@ import (
 	"github.com/pal-terminal/pal/protocol"
 )
 
-// Manager runs tasks. Its methods are safe for concurrent use.
+// Manager runs tasks. Its methods are safe for concurrent use. Where no tasks are run there is no manager: a nil one has none to hold,
+// to list or of anybody's.
 type Manager struct {
 	o     Options
 	timer Timer
@@ -121,6 +122,9 @@ func (t *Manager) restore() {
 		if err := t.o.Claim(j.ID, j.Owner, j.Brief.Resources); err != nil {
 			j.paused, j.unclaimed, j.reason = true, true, "its resources could not be had at the start: "+err.Error()
 		}
+	}
+	for _, reason := range t.o.Held { // before anything runs
+		t.m.hold(t.o.Clock.Now(), reason)
 	}
 	t.m.urgent = t.m.urgent || len(l.tasks) > 0
 	out := t.take()

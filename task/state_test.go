@@ -394,7 +394,6 @@ func TestOwnerGone(t *testing.T) {
 	w.wantRuns(id, 0)
 	w.wantState(id, "held")
 	mustCode(t, w.m.Resume(id, true), protocol.CodeDenied)
-	ok(t, w.m.HoldFor(w.add(every(time.Second)), "lease"))
 	ok(t, w.m.Cancel(id))
 }
 
@@ -441,5 +440,44 @@ func TestOrder(t *testing.T) {
 	}
 	if want := []string{b, a, b}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// What holds at the start holds before anything runs: a one-shot whose time has passed must not be spent on a run that may drive nothing.
+func TestHeldFromTheStart(t *testing.T) {
+	for _, reason := range []string{HoldEstop, HoldSafe} {
+		w := newWorld(t)
+		id := w.add(persistent(protocol.Brief{Name: "t", AfterMS: ms(1000)}))
+		w.cut(time.Minute)
+		w.o.Held = []string{reason}
+		w.m = prepare(w.o)
+		w.run(10 * time.Second)
+		w.wantRuns(id, 0)
+		w.wantState(id, "held")
+		ok(t, w.m.Unhold(reason))
+		if reason == HoldEstop {
+			w.run(10 * time.Second)
+			w.wantRuns(id, 0)
+			ok(t, w.m.Resume(id, true))
+		}
+		w.run(10 * time.Second)
+		w.wantRuns(id, 1)
+	}
+}
+
+// A task that ends while it gets its resources at last does not keep them.
+func TestEndsWhileItClaims(t *testing.T) {
+	w := newWorld(t)
+	id := w.add(every(time.Second))
+	delete(w.claims, id)
+	w.m.m.jobs[id].paused, w.m.m.jobs[id].unclaimed = true, true
+	w.m.o.Claim = func(id string, _ Owner, _ []protocol.ResourceUse) error {
+		ok(t, w.m.Cancel(id))
+		w.claims[id] = true
+		return nil
+	}
+	mustCode(t, w.m.Resume(id, true), protocol.CodeConflict)
+	if len(w.claims) != 0 {
+		t.Errorf("got claims %v, want none", w.claims)
 	}
 }

@@ -130,6 +130,7 @@ type Options struct {
 	// Ready says why nothing may run now, nil when it may. It is asked before each run.
 	Ready func() error
 
+	Held       []string          // reasons to Hold from the start
 	Records    Records           // nil: persistent briefs are refused
 	Loaded     map[string][]byte // what Records held at the start; other packages' records in it are left alone
 	Clock      Clock             // the system's when nil
