@@ -39,24 +39,27 @@ func (c *Core) boardAnswer(id *string, body *protocol.Board) protocol.BoardAnswe
 // text's hash in the answer of every change, and the new text in its request. The machines are replaced, so that nothing of the old
 // one lives on, and its tasks meet the new one at their next run.
 func (c *Core) applyBoard(k *conn, w *who, req *protocol.Request) {
+	epoch := c.cfg.Table.Epoch()
 	entry, proceed := c.remember(k, w, req)
 	if !proceed {
 		return
 	}
 	c.hand(k, entry, req, func() {
-		out := c.do(k, w, req)
+		out := c.do(k, w, req, epoch)
 		if !out.Keep || !bytes.Contains(out.Sent, []byte(`"type":"board"`)) {
 			c.deliver(k, entry, out)
 			return
 		}
-		c.tasksReset()
-		c.post(func() {
-			c.queue.reset(c, &resetJob{actor: w.Actor.Name, answer: func(err error) {
-				if err != nil {
-					out = answers.Write(protocol.Refuse(req.ID, err))
-				}
-				c.deliver(k, entry, out)
-			}})
+		c.workers.Go(func() { // a run of a task can be long, and who cancels it needs the clerk
+			c.tasksReset()
+			c.post(func() {
+				c.queue.reset(c, &resetJob{actor: w.Actor.Name, answer: func(err error) {
+					if err != nil {
+						out = answers.Write(protocol.Refuse(req.ID, err))
+					}
+					c.deliver(k, entry, out)
+				}})
+			})
 		})
 	})
 }
@@ -69,8 +72,8 @@ func (c *Core) changeBoard(w *who, id *string, body *protocol.Board) (protocol.A
 		return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: "this terminal keeps nothing, so its board.py cannot be changed"}
 	case c.cfg.Board.Mode == board.ModeEngineering && !human:
 		return nil, &protocol.Error{Code: protocol.CodeDenied, Rule: "board.human", Message: "in engineering mode only a human changes board.py"}
-	case !human && !w.Actor.Can(identity.Exec):
-		return nil, &protocol.Error{Code: protocol.CodeDenied, Rule: "scope.exec", Message: w.Actor.Name + " lacks the scope exec"}
+	case !w.Actor.Can(identity.Exec) || !w.Actor.Can(identity.Actuate) || w.Actor.Ask && !human: // it drives in its own name, and asks nobody
+		return nil, &protocol.Error{Code: protocol.CodeDenied, Rule: "board.rights", Message: "board.py drives: who changes it needs the scopes exec and actuate, and no approvals"}
 	case body.Confirm != c.boardHash():
 		return nil, &protocol.Error{Code: protocol.CodeConflict, Rule: "board.confirm", Message: "board.py is another one than you saw: look at it again", Nearest: []string{c.boardHash()}}
 	case len(body.Source) > limits.CodeBytes:

@@ -54,9 +54,7 @@ func (c *Core) safeModeRequest(w *who, id *string, body *protocol.SafeMode) (pro
 			}
 		}
 		if c.safe.Swap(false) {
-			if c.manager != nil {
-				_ = c.manager.Unhold(task.HoldSafe) // which fails for an e-stop only
-			}
+			_ = c.manager.Unhold(task.HoldSafe) // which fails for an e-stop only
 			c.cfg.Events.Emit("safe_mode", map[string]any{"active": false, "actor": w.Actor.Name})
 		}
 	}

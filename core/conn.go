@@ -169,9 +169,7 @@ func (c *Core) revoked(name string) {
 	}
 	c.forgetActor(name)
 	c.unleased(c.cfg.Claims.ActorGone(name), "the token ended")
-	if c.manager != nil {
-		c.manager.OwnerGone(name)
-	}
+	c.manager.OwnerGone(name)
 	c.post(func() {
 		if c.queue.busy {
 			c.queue.revoked = append(c.queue.revoked, name)

@@ -191,11 +191,9 @@ func New(cfg Config) (*Core, error) {
 	}
 	cfg.Identity.Watch(c.revoked)
 	go c.loop() // until ended
-	c.workers.Go(c.runner)
-	c.workers.Go(c.expireTokens)
-	c.workers.Go(c.keepFiles)
-	c.workers.Go(func() { c.latch.Run(c.ctx) })
-	c.workers.Go(c.keepLeases)
+	for _, f := range []func(){c.runner, c.expireTokens, c.keepFiles, c.keepLeases, func() { c.latch.Run(c.ctx) }} {
+		c.workers.Go(func() { defer c.faulted(); f() })
+	}
 	c.tellBoot()
 	return c, nil
 }
@@ -292,17 +290,8 @@ func (c *Core) Stop(actor, reason string) error {
 func (c *Core) newLatch() *latch.Keeper {
 	return latch.New(c.cfg.StoppedBy, latch.World{
 		Stopped: c.cfg.Table.Stopped, Disk: c.cfg.Latch,
-		Hold: func() {
-			if c.manager != nil {
-				c.manager.Hold(task.HoldEstop)
-			}
-		},
-		Unhold: func() error {
-			if c.manager == nil {
-				return nil
-			}
-			return c.manager.Unhold(task.HoldEstop)
-		},
+		Hold:   func() { c.manager.Hold(task.HoldEstop) },
+		Unhold: func() error { return c.manager.Unhold(task.HoldEstop) },
 		Tell: func(err error) {
 			data := map[string]any{"what": "estop", "lost": err != nil}
 			if err != nil {
@@ -330,9 +319,7 @@ func (c *Core) Probe(ctx context.Context) error {
 	case <-ctx.Done():
 		return errors.New("admission does not answer")
 	}
-	if c.manager != nil {
-		c.manager.List()
-	}
+	c.manager.List()
 	return nil
 }
 
@@ -393,6 +380,7 @@ func (c *Core) end() {
 	c.cfg.Events.Emit("shutdown", map[string]any{"boot_id": c.bootID})
 	c.slots.Shut(errClosing.Error())
 	c.slots.Serving.Wait()
+	c.latch.Run(c.ctx) // once more: somebody may have stopped meanwhile
 	close(c.quiet)
 }
 

@@ -38,9 +38,7 @@ func (c *Core) status(id *string) protocol.Status {
 	if c.cfg.Machines != nil {
 		st.Machines = append(st.Machines, c.cfg.Machines()...)
 	}
-	if c.manager != nil {
-		st.Tasks = len(c.manager.List())
-	}
+	st.Tasks = len(c.manager.List())
 	if c.safe.Load() {
 		st.SafeMode = c.cfg.SafeMode.Why
 	}

@@ -127,7 +127,7 @@ func (c *Core) once(k *conn, w *who, req *protocol.Request) {
 	if !proceed {
 		return
 	}
-	a := c.do(k, w, req)
+	a := c.do(k, w, req, c.cfg.Table.Epoch())
 	c.answers.Finish(entry, a, time.Now())
 	k.SendWait(a.Sent)
 }
@@ -141,7 +141,8 @@ func (c *Core) byClerk(k *conn, w *who, req *protocol.Request) {
 		if entry, proceed = c.remember(k, w, req); !proceed {
 			return
 		}
-		work = func() { c.deliver(k, entry, c.do(k, w, req)) }
+		epoch := c.cfg.Table.Epoch()
+		work = func() { c.deliver(k, entry, c.do(k, w, req, epoch)) }
 	}
 	c.hand(k, entry, req, work)
 }

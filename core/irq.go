@@ -26,6 +26,7 @@ type registration struct {
 	caller     pin.Caller
 	session    string
 	generation uint64
+	epoch      uint64 // of the e-stop: what was armed before a release drives nothing after it
 	once       bool   // a timer that is due once
 	cancel     func() // ends what calls edge; it does not wait for a call under way
 	off        atomic.Bool
@@ -81,7 +82,7 @@ func (c *Core) arm(s *sink, call hw.Call) error {
 		}
 		return &pin.Refusal{Errno: errnoACCES, Code: "denied", Rule: rule, Message: message}
 	}
-	r := &registration{caller: s.caller, session: s.session, generation: c.agent.vm.Generation()}
+	r := &registration{caller: s.caller, session: s.session, generation: c.agent.vm.Generation(), epoch: s.epoch}
 	r.key = armKey{map[hw.Op]hw.Source{hw.OpPinIRQ: hw.SourcePin, hw.OpTimer: hw.SourceTimer, hw.OpUARTIRQ: hw.SourceUART}[call.Op], call.Pin}
 	old := func(o *registration) bool { return o.key == r.key }
 	if call.A == 0 {
@@ -175,7 +176,8 @@ func (c *Core) edge(r *registration, e hw.Edge) {
 // actor only: within another's, its hardware calls would be made with that one's rights. Edges of a pin are kept in a line; a
 // timer or a UART has one in it at most, since another would tell nothing new.
 func (q *queue) edge(c *Core, r *registration, e hw.Edge) {
-	if r.generation != c.agent.vm.Generation() { // its machine was lost in the moment of arming
+	// Its machine was lost in the moment of arming, or the e-stop was released.
+	if now := c.cfg.Table.Epoch(); r.generation != c.agent.vm.Generation() || r.epoch != now && now&1 == 0 {
 		c.irqs.forget(func(o *registration) bool { return o == r })
 		return
 	}

@@ -63,7 +63,9 @@ func (c *Core) tool(k *conn, w *who, req *protocol.Request, t *protocol.Tool) {
 		k.Answer(protocol.Refuse(req.ID, err))
 		return
 	}
-	body := &protocol.Exec{Session: session, TimeoutMS: t.TimeoutMS, TTLMS: t.TTLMS, ApprovalID: t.ApprovalID}
+	// What a person approves is this call: a hash of no code would be that of every tool.
+	code := fmt.Sprintf("tool %s %s", t.Tool, args)
+	body := &protocol.Exec{Code: code, Session: session, TimeoutMS: t.TimeoutMS, TTLMS: t.TTLMS, ApprovalID: t.ApprovalID}
 	c.exec(k, w, req, body, &hw.Job{Kind: hw.JobFunc, Session: key, Func: t.Tool, Args: args})
 }
 

@@ -18,8 +18,9 @@ import (
 func (c *Core) trace(run uint64) string { return fmt.Sprintf("t_%s_%d", c.bootID[:8], run) }
 
 // do carries out a request that changes something, with its record: the intent before, the outcome after. It waits for the disk no
-// longer than limits.AuditPatience before it refuses: who waits here may be the one that reads a connection's stop.
-func (c *Core) do(k *conn, w *who, req *protocol.Request) answers.Written {
+// longer than limits.AuditPatience before it refuses: who waits here may be the one that reads a connection's stop. epoch is that of the
+// e-stop when the request came: a release while it waited ends it, as it does everything of before.
+func (c *Core) do(k *conn, w *who, req *protocol.Request, epoch uint64) answers.Written {
 	r := rights.Of(req.Type)
 	if !rights.Recorded(req) {
 		return answers.Write(c.act(k, w, req))
@@ -28,7 +29,11 @@ func (c *Core) do(k *conn, w *who, req *protocol.Request) answers.Written {
 	ctx, done := context.WithTimeoutCause(c.ctx, limits.AuditPatience, errSlowDisk)
 	defer done()
 	var a protocol.Answer
-	if err := work.Durable(ctx); err != nil && !r.Calms {
+	err := work.Durable(ctx)
+	if now := c.cfg.Table.Epoch(); err == nil && now != epoch && now&1 == 0 {
+		err = interrupted(errReleased)
+	}
+	if err != nil && !r.Calms {
 		refusal := protocol.Refuse(req.ID, err)
 		refusal.Meta = req.Meta
 		a = refusal

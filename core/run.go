@@ -73,7 +73,6 @@ func (c *Core) strange(m *machine, caller pin.Caller) bool {
 
 // runner is the goroutine that waits for machines, one piece of work at a time.
 func (c *Core) runner() {
-	defer c.faulted()
 	for work := range c.work {
 		work()
 	}
@@ -324,7 +323,7 @@ func (c *Core) runHandler(e *edgeJob) {
 	}
 	ctx, done := context.WithTimeoutCause(c.ctx, limits.HandlerTimeout, errDeadline)
 	defer done()
-	s := &sink{c: c, caller: e.reg.caller, session: e.reg.session, limit: limits.OutputDefault, lazy: true, epoch: c.cfg.Table.Epoch()}
+	s := &sink{c: c, caller: e.reg.caller, session: e.reg.session, limit: limits.OutputDefault, lazy: true, epoch: e.reg.epoch}
 	out := c.agent.vm.Run(ctx, hw.Job{
 		Kind: hw.JobHandler, Session: e.reg.session, Edge: e.edge, MaxOutput: limits.OutputDefault, Generation: e.reg.generation,
 	}, s)

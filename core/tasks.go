@@ -16,6 +16,7 @@ import (
 
 // runTask runs a task once, on the machine of the tasks. The manager calls it for one run at a time.
 func (c *Core) runTask(ctx context.Context, r task.Run) task.Outcome {
+	defer c.faulted()
 	start := time.Now()
 	actor, ok := c.actor(r.Owner.Actor)
 	if !ok {
@@ -91,6 +92,12 @@ func (c *Core) openTasks() (err error) {
 		}
 		return nil
 	}
+	if stopped, _, _ := c.cfg.Table.Stopped(); stopped {
+		o.Held = append(o.Held, task.HoldEstop)
+	}
+	if c.safe.Load() {
+		o.Held = append(o.Held, task.HoldSafe)
+	}
 	c.manager, err = task.New(o)
 	if err != nil {
 		return err
@@ -99,12 +106,6 @@ func (c *Core) openTasks() (err error) {
 		if _, ok := c.actor(t.Actor); !ok {
 			c.manager.OwnerGone(t.Actor)
 		}
-	}
-	if stopped, _, _ := c.cfg.Table.Stopped(); stopped {
-		c.manager.Hold(task.HoldEstop)
-	}
-	if c.safe.Load() {
-		c.manager.Hold(task.HoldSafe)
 	}
 	return nil
 }
