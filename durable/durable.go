@@ -39,8 +39,9 @@ const (
 	auditFolder   = "audit"
 )
 
-// boardRecord is the key of a board.py that was applied to the running terminal.
-const boardRecord = "board-py"
+// boardRecord begins the key of a board.py that was applied to the running terminal; the mode follows. What an agent may apply in open mode
+// must not be what alone may drive when a person has put the board into engineering mode.
+const boardRecord = "board-py-"
 
 // Options of a State. Disk is required.
 type Options struct {
@@ -145,7 +146,8 @@ func (s *State) Fill(cfg *core.Config) {
 	cfg.Ledger, cfg.Answers, cfg.Latch, cfg.StoppedBy = s.Ledger, s.answers, s.latch, s.found.Actor
 	cfg.Approvals = approval.New(approval.Options{Event: s.o.Emit})
 	cfg.TaskList.Records, cfg.TaskList.Loaded = s.records, s.loaded
-	cfg.BoardPy, cfg.Apply = s.loaded[boardRecord], func(source []byte) error { return s.records.Put(boardRecord, source) }
+	record := boardRecord + cfg.Board.Mode.String()
+	cfg.BoardPy, cfg.Apply = s.loaded[record], func(source []byte) error { return s.records.Put(record, source) }
 	cause := "start"
 	if s.Before.Ending != "" && s.Before.Ending != store.Shutdown {
 		cause = s.Before.Ending
