@@ -75,14 +75,18 @@ func (o *Options) defaults() {
 // Each run begins a new segment, so that what is wrong with the last one harms nothing that is written from now on.
 func (l *Log) replay(names []string) (interrupted []Entry, err error) {
 	open := map[string]Entry{}
-	for i, name := range names {
+	from, err := l.newest(names)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range names[from:] {
+		last := from+i == len(names)-1
+		if !last && l.older(names[from+i+1]) {
+			continue
+		}
 		data, err := l.read(name)
 		if err != nil {
 			return nil, err
-		}
-		last := i == len(names)-1
-		if !last && l.older(names[i+1]) {
-			continue
 		}
 		var behind point
 		end, at, problem := walk(data, nil, func(p point, _ []byte, e Entry) error {
@@ -106,6 +110,21 @@ func (l *Log) replay(names []string) (interrupted []Entry, err error) {
 		}
 	}
 	return slices.SortedFunc(maps.Values(open), func(a, b Entry) int { return int(int64(a.Seq) - int64(b.Seq)) }), nil
+}
+
+// newest is the first of the newest segments that are replayed: a start must not take longer the more was done before it.
+func (l *Log) newest(names []string) (int, error) {
+	room := int64(limits.AuditReplay)
+	for i := len(names) - 1; i >= 0; i-- {
+		size, err := l.sizeOf(names[i])
+		if err != nil {
+			return 0, err
+		}
+		if room -= size; room < 0 && i < len(names)-1 {
+			return i + 1, nil
+		}
+	}
+	return 0, nil
 }
 
 // older reports whether a segment begins before Since; then the one before it is of no interest.

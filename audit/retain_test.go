@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/pal-terminal/pal/limits"
@@ -31,4 +33,43 @@ func TestStartsRemoveNothing(t *testing.T) {
 	if names, err := segments(d, "audit"); err != nil || len(names) != 3 {
 		t.Errorf("got %d segments, %v, want 3", len(names), err)
 	}
+}
+
+// A start reads the newest part of the log only, and knows what stands there.
+func TestReplayIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	l, d := sample(t, dir, Options{SegmentBytes: 1 << 20, Segments: 100})
+	big := bytes.Repeat([]byte("x y "), 4<<10)
+	n := 0
+	for total := 0; total < limits.AuditReplay+4<<20; total += len(big) {
+		e := intent(n)
+		e.Data = fmt.Appendf(nil, `{"code":%q}`, big)
+		l.Lazy(e)
+		if n++; n%100 == 0 {
+			if err := l.Sync(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	seen, first := 0, ""
+	l, _, err := Open(d, "audit", Options{Replay: func(e Entry) {
+		if e.Kind == KindIntent {
+			if seen++; first == "" {
+				first = e.Trace
+			}
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if seen == 0 || seen >= n || first == "t_0" {
+		t.Errorf("replayed %d of %d, the first %s: want the newest part", seen, n, first)
+	}
+	mustVerify(t, d, nil)
 }

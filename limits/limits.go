@@ -226,7 +226,8 @@ const (
 	AuditAnswerBytes    = 1 << 10 // of each stream
 	AuditSegmentBytes   = 4 << 20
 	AuditSegmentLongest = 8 << 20
-	AuditSegments       = 16 // full ones
+	AuditSegments       = 64 // full ones
+	AuditReplay         = 32 << 20
 	AuditSegmentLeast   = 16 << 10
 	AuditCheckpoint     = 256 // entries between two
 	AuditReserve        = 1 << 20
