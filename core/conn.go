@@ -14,9 +14,10 @@ import (
 	"github.com/pal-terminal/pal/protocol"
 )
 
-// Link and Peer are what a carrier brings.
 type (
+	// Link is what a carrier brings.
 	Link = conns.Link
+	// Peer is what the carrier knows of the other end.
 	Peer = conns.Peer
 	conn = conns.Conn
 	who  = conns.Who

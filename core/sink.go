@@ -158,16 +158,19 @@ func (s *sink) barred(ctx context.Context, call hw.Call) error {
 	return &pin.Refusal{Errno: errnoNOSPC, Code: string(err.Code), Rule: err.Rule, Message: err.Message}
 }
 
-// moves reports whether a call may move something.
+// moves reports whether a call may move something: whatever is not known to look only.
 func moves(call hw.Call) bool {
 	switch call.Op {
-	case hw.OpPinWrite, hw.OpPinToggle, hw.OpPWM, hw.OpBitstream, hw.OpDHT, hw.OpOneWire, hw.OpBusOpen, hw.OpI2C, hw.OpSPI, hw.OpUARTWrite:
-		return true
+	case hw.OpPinOpen, hw.OpPinRead, hw.OpADCOpen, hw.OpADCRead, hw.OpPulse, hw.OpI2CScan, hw.OpUARTRead, hw.OpUARTAny, hw.OpCountOpen, hw.OpCount,
+		hw.OpBusClose, hw.OpPinIRQ, hw.OpUARTIRQ, hw.OpTimer, hw.OpEvent, hw.OpRefuse, hw.OpFlush, hw.OpFile, hw.OpTool, hw.OpNetwork,
+		hw.OpBoardCall: // whose calls come here themselves
+		return false
 	case hw.OpPinMode:
 		mode := hw.Mode(clampByte(call.A))
 		return mode != hw.ModeIn && mode != hw.ModeAnalog || call.B != int64(hw.PullNone)
+	default:
+		return true
 	}
-	return false
 }
 
 // highDanger reports whether a call is about an output of high danger.
@@ -175,9 +178,10 @@ func (s *sink) highDanger(call hw.Call) bool {
 	switch call.Op {
 	case hw.OpBusOpen, hw.OpI2C, hw.OpSPI, hw.OpUARTWrite:
 		return false
+	default:
+		pins := s.c.cfg.Board.Pins
+		return int(call.Pin) < len(pins) && pins[call.Pin].Danger == board.DangerHigh
 	}
-	pins := s.c.cfg.Board.Pins
-	return int(call.Pin) < len(pins) && pins[call.Pin].Danger == board.DangerHigh
 }
 
 // clampByte keeps a guest's number from wrapping into a valid small one, also where an int has 32 bits.
