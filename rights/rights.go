@@ -7,11 +7,13 @@
 //
 // # What it refuses
 //
-// A type without a rule. Clearing the e-stop and making a person's token to anybody but a person.
+// A type without a rule. Clearing the e-stop and making a person's token to anybody but a person, who alone also makes a token that
+// may do more than its maker.
 package rights
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pal-terminal/pal/conns"
 	"github.com/pal-terminal/pal/identity"
@@ -107,6 +109,8 @@ func Allowed(w *conns.Who, reserved bool, req *protocol.Request) error {
 		return &protocol.Error{Code: protocol.CodeDenied, Rule: "estop.human", Message: "only a human may clear the e-stop"}
 	case makesPerson(req) && w.Actor.Class != identity.Human: // else a service that manages could make one to clear the e-stop and to approve
 		return &protocol.Error{Code: protocol.CodeDenied, Rule: "token.human", Message: "only a human may make a human's token"}
+	case makesMore(w.Actor, req): // else who has to ask, or may not drive, would make one that need not, or may
+		return &protocol.Error{Code: protocol.CodeDenied, Rule: "token.more", Message: w.Actor.Name + " may not make a token of scopes that it lacks, nor one that need not ask for approval as it must itself"}
 	case needs.Scope != "" && !w.Actor.Can(needs.Scope):
 		return &protocol.Error{Code: protocol.CodeDenied, Rule: "scope." + string(needs.Scope), Message: fmt.Sprintf("%s lacks the scope %s", w.Actor.Name, needs.Scope)}
 	}
@@ -117,4 +121,11 @@ func Allowed(w *conns.Who, reserved bool, req *protocol.Request) error {
 func makesPerson(req *protocol.Request) bool {
 	t, ok := req.Body.(*protocol.Token)
 	return ok && t.Op == "create" && identity.Class(t.Class) == identity.Human
+}
+
+// makesMore reports whether a request asks for a token that may do more than its maker, who is no person.
+func makesMore(a identity.Actor, req *protocol.Request) bool {
+	t, ok := req.Body.(*protocol.Token)
+	return ok && t.Op == "create" && a.Class != identity.Human &&
+		(a.Ask && !t.Ask || slices.ContainsFunc(t.Scopes, func(s string) bool { return !a.Can(identity.Scope(s)) }))
 }

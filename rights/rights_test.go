@@ -61,6 +61,33 @@ func TestPersons(t *testing.T) {
 	}
 }
 
+// Who manages gives nobody more than it has; a person may.
+func TestTokensOfMore(t *testing.T) {
+	for _, c := range []struct {
+		class  identity.Class
+		has    []identity.Scope
+		ask    bool
+		gives  []string
+		asking bool
+		want   protocol.Code
+	}{
+		{identity.Service, []identity.Scope{"read", "admin"}, false, []string{"read", "exec", "actuate"}, false, protocol.CodeDenied},
+		{identity.Service, []identity.Scope{"read", "admin"}, false, []string{"read"}, false, ""},
+		{identity.Service, []identity.Scope{"read", "actuate", "admin"}, true, []string{"actuate"}, false, protocol.CodeDenied},
+		{identity.Service, []identity.Scope{"read", "actuate", "admin"}, true, []string{"read"}, false, protocol.CodeDenied},
+		{identity.Service, []identity.Scope{"read", "actuate", "admin"}, true, []string{"actuate"}, true, ""},
+		{identity.Hub, []identity.Scope{"admin"}, false, []string{"exec"}, true, protocol.CodeDenied},
+		{identity.Human, []identity.Scope{"admin"}, true, []string{"exec", "actuate"}, false, ""},
+	} {
+		w := who(c.class, c.has...)
+		w.Actor.Ask = c.ask
+		req := &protocol.Request{Type: protocol.TypeToken, Body: &protocol.Token{Op: "create", Class: "agent", Scopes: c.gives, Ask: c.asking}}
+		if got := code(Allowed(w, false, req)); got != c.want {
+			t.Errorf("%s with %v, ask %v, makes %v, ask %v: got %q, want %q", c.class, c.has, c.ask, c.gives, c.asking, got, c.want)
+		}
+	}
+}
+
 // What only looks is not recorded, what changes something is.
 func TestRecorded(t *testing.T) {
 	for _, c := range []struct {
