@@ -92,6 +92,7 @@ const (
 	RingPause         = 100 * time.Microsecond
 	VainWakes         = 64
 	VMOpenFiles       = 32
+	VMReaders         = 3       // machines at work
 	FlashBytes        = 4 << 20 // all files in /flash
 	FlashFiles        = 512
 	FileBytes         = 1 << 20

@@ -18,6 +18,7 @@ func machine() []Bound {
 		count("PostedCalls", limits.PostedCalls, "calls", "writes that nobody waits for; the guard must have done them before it hears of anything else, also behind a slow driver", "the program waits until all are done"),
 		span("RingPause", limits.RingPause, "a full ring is looked at again so soon", "not a limit: the period of the look"),
 		count("VainWakes", limits.VainWakes, "wake-ups in a row", "one may come for nothing, many only keep the guard awake", "the machine broke its contract and is killed"),
+		count("VMReaders", limits.VMReaders, "processors of Go's scheduler beyond the cores", "one for each goroutine that waits for a machine: tasks started up to 10 ms late without them", "not a limit: what is set"),
 		count("VMOpenFiles", limits.VMOpenFiles, "files", "descriptors of the process, and files that a program holds open", "EMFILE in Python"),
 		size("FlashBytes", limits.FlashBytes, "all files of a program together; they live in memory", "ENOSPC in Python"),
 		count("FlashFiles", limits.FlashFiles, "files", "a folder tree costs memory too", "ENOSPC in Python"),

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/pal-terminal/pal/board/load"
+	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/transport"
 )
 
@@ -115,6 +117,7 @@ func benchLateness(b *testing.B, beside func(*Terminal)) {
 	if os.Getenv("PAL_SHORT") != "" {
 		span = 2 * time.Second
 	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + limits.VMReaders)) // as the product does
 	x := Start(b, nil)
 	conn := x.Pipe(x.Human)
 	id := register(b, conn, `{"name":"tick","interval_ms":10}`, "pass")

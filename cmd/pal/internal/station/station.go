@@ -116,6 +116,11 @@ func (s *Station) Start(ctx context.Context) error {
 		return err
 	}
 	ignoreBrokenPipes()
+	if os.Getenv("GOMAXPROCS") == "" {
+		// A goroutine that waits for a machine in a read keeps a processor of the scheduler until somebody takes it away, which can be
+		// 10 ms later: with one for each such reader beyond the cores, a task that is due never waits for that.
+		runtime.GOMAXPROCS(runtime.NumCPU() + limits.VMReaders)
+	}
 	s.estop = make(chan os.Signal, 1)
 	notifyEstop(s.estop) // from now on it does not end the process
 	for _, step := range []func(context.Context) error{s.takeState, s.openBoard, s.makeSafe, s.oversee, s.startMachines, s.openDurable, s.openDoor, s.listen, s.ready} {
