@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -92,14 +92,12 @@ func TestTaskBesideHostileExec(t *testing.T) {
 func BenchmarkTaskLatenessIdle(b *testing.B) { benchLateness(b, func(*Terminal) {}) }
 
 func BenchmarkTaskLatenessCoreBusy(b *testing.B) {
-	var end atomic.Bool
-	b.Cleanup(func() { end.Store(true) })
 	benchLateness(b, func(*Terminal) {
-		go func() { // one core's worth, until the end
-			for n := 0; !end.Load(); n++ {
-				_ = strings.Repeat("x", n%64)
-			}
-		}()
+		busy := exec.CommandContext(b.Context(), "sh", "-c", "while :; do :; done") // another process, as it would be
+		if err := busy.Start(); err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { busy.Process.Kill(); busy.Wait() }) //nolint:errcheck // it ends by being killed
 	})
 }
 
