@@ -56,9 +56,9 @@ type Options struct {
 	Log      *slog.Logger
 	// Secrets are words that must not be written as they stand, asked for each entry.
 	Secrets func() []string
-	// Replay is called by Open with each entry that the log holds and that is not older than Since, in order.
+	// Replay is called by Open with each entry of the newest limits.AuditReplay bytes, in order.
 	Replay func(Entry)
-	Since  time.Time
+	Since  time.Time // how far back Open looks for intents without an outcome
 	// Damaged hears what is wrong with what Open finds.
 	Damaged func(problem string)
 	// OnState hears when the log can no longer take entries, and with nil when it can again. It must not block.

@@ -71,8 +71,9 @@ func (o *Options) defaults() {
 	}
 }
 
-// replay reads the segments that can hold entries of since Since, and the last one in any case, and finds the place to go on behind.
-// Each run begins a new segment, so that what is wrong with the last one harms nothing that is written from now on.
+// replay reads the newest segments, whatever the clock said when they were written, and finds the place to go on behind. Each run begins a
+// new segment, so that what is wrong with the last one harms nothing that is written from now on; an older one that cannot be read stops
+// no start.
 func (l *Log) replay(names []string) (interrupted []Entry, err error) {
 	open := map[string]Entry{}
 	from, err := l.newest(names)
@@ -81,24 +82,23 @@ func (l *Log) replay(names []string) (interrupted []Entry, err error) {
 	}
 	for i, name := range names[from:] {
 		last := from+i == len(names)-1
-		if !last && l.older(names[from+i+1]) {
-			continue
-		}
 		data, err := l.read(name)
-		if err != nil {
+		switch {
+		case err != nil && last:
 			return nil, err
+		case err != nil:
+			l.o.Damaged(fmt.Sprintf("segment %s: %v", name, err))
+			continue
 		}
 		var behind point
 		end, at, problem := walk(data, nil, func(p point, _ []byte, e Entry) error {
 			behind = p
-			if e.TimeMS >= l.o.Since.UnixMilli() {
-				l.o.Replay(e)
-				switch e.Kind {
-				case KindIntent:
-					open[e.Trace] = e
-				case KindOutcome:
-					delete(open, e.Trace)
-				}
+			l.o.Replay(e)
+			switch {
+			case e.Kind == KindOutcome:
+				delete(open, e.Trace)
+			case e.Kind == KindIntent && e.TimeMS >= l.o.Since.UnixMilli():
+				open[e.Trace] = e
 			}
 			return nil
 		})
@@ -125,20 +125,6 @@ func (l *Log) newest(names []string) (int, error) {
 		}
 	}
 	return 0, nil
-}
-
-// older reports whether a segment begins before Since; then the one before it is of no interest.
-func (l *Log) older(name string) bool {
-	data, err := l.read(name)
-	if err != nil {
-		return false
-	}
-	before := false
-	_, _, _ = walk(data, nil, func(_ point, _ []byte, e Entry) error {
-		before = e.TimeMS < l.o.Since.UnixMilli()
-		return errStop
-	})
-	return before
 }
 
 // mend does what is left to do to the newest segment; what fails is tried again with the next recovery.

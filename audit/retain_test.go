@@ -3,6 +3,9 @@ package audit
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/pal-terminal/pal/limits"
@@ -72,4 +75,29 @@ func TestReplayIsBounded(t *testing.T) {
 		t.Errorf("replayed %d of %d, the first %s: want the newest part", seen, n, first)
 	}
 	mustVerify(t, d, nil)
+}
+
+// One old segment that cannot be read stops no start; it is told.
+func TestUnreadableSegment(t *testing.T) {
+	dir := t.TempDir()
+	l, d := sample(t, dir, Options{})
+	fill(t, l, 1, 20)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, err := segments(d, "audit")
+	if err != nil || len(names) < 3 {
+		t.Fatalf("got %d segments, %v", len(names), err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "audit", names[1]), limits.AuditSegmentLongest+1); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	l, _, err = Open(d, "audit", Options{Damaged: func(problem string) { told = append(told, problem) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil || len(told) != 1 || !strings.Contains(told[0], names[1]) {
+		t.Errorf("told %q, %v, want the segment", told, err)
+	}
 }

@@ -76,7 +76,7 @@ func (l *Ledger) State(err error) {
 	l.why.Store(&why)
 }
 
-// Replay takes in one entry of before; it is made for audit.Options.Replay.
+// Replay takes in one entry of before; it is made for audit.Options.Replay. It is remembered from now on, whatever the clock said then.
 func (l *Ledger) Replay(e audit.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +86,7 @@ func (l *Ledger) Replay(e audit.Entry) {
 		if n, err := hex.Decode(hash[:], []byte(e.Hash)); err != nil || n != len(hash) || e.ID == "" || e.Client == "" {
 			return
 		}
-		entry, _, _ := l.answers.Begin(answers.Key{Actor: e.Actor, Client: e.Client, ID: e.ID}, hash, time.UnixMilli(e.TimeMS), func([]byte) {})
+		entry, _, _ := l.answers.Begin(answers.Key{Actor: e.Actor, Client: e.Client, ID: e.ID}, hash, time.Now(), func([]byte) {})
 		if entry != nil {
 			l.open[e.Trace], l.ids[e.Trace] = entry, &e.ID
 			l.Restored++
@@ -94,7 +94,7 @@ func (l *Ledger) Replay(e audit.Entry) {
 	case audit.KindOutcome:
 		var o outcome
 		if entry := l.open[e.Trace]; entry != nil && json.Unmarshal(e.Data, &o) == nil {
-			l.answers.Finish(entry, answers.Written{Kept: o.Answer, Keep: !o.Again}, time.UnixMilli(e.TimeMS))
+			l.answers.Finish(entry, answers.Written{Kept: o.Answer, Keep: !o.Again}, time.Now())
 			delete(l.open, e.Trace)
 			delete(l.ids, e.Trace)
 		}

@@ -292,3 +292,24 @@ func TestWhatIsKept(t *testing.T) {
 		t.Error("the request itself was cut")
 	}
 }
+
+// A terminal whose clock was wrong, and was set while it was off, still knows what it did just before.
+func TestClockIsSetWhileOff(t *testing.T) {
+	d := crash.New(1)
+	wrong := func() time.Time { return time.Now().AddDate(-1, 0, 0) }
+	log, cut, err := audit.Open(d, "audit", audit.Options{Terminal: "test", Now: wrong})
+	must(t, err)
+	l := New(answers.New())
+	l.Start(log, cut)
+	done, begun := decode(t, one), decode(t, two)
+	w := l.Intend(agent, "c", done, "t_1")
+	durable(t, w)
+	must(t, w.Done(t.Context(), protocol.Result{Header: protocol.NewHeader(done.ID, protocol.AnswerResult)}, false))
+	durable(t, l.Intend(agent, "c", begun, "t_2"))
+	_, a := start(t, d.Restart(1))
+	for _, req := range []*protocol.Request{done, begun} {
+		if fresh, _, _ := a.Begin(key(*req.ID), req.Hash, time.Now(), func([]byte) {}); fresh != nil {
+			t.Errorf("id %s: it would be done again", *req.ID)
+		}
+	}
+}
