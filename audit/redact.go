@@ -36,8 +36,16 @@ var (
 // clean returns an entry without secrets that can be written, and the bytes it takes.
 func (l *Log) clean(e Entry) (Entry, int) {
 	words := slices.SortedFunc(slices.Values(l.o.Secrets()), func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
-	for _, text := range []*string{&e.Kind, &e.Type, &e.Actor, &e.Class, &e.Client, &e.ID, &e.Trace, &e.Hash} {
+	for _, text := range []*string{&e.Kind, &e.Type, &e.Actor, &e.Class, &e.Trace, &e.Hash} {
 		*text = scrub(*text, words, limits.NameBytes+limits.IDBytes)
+	}
+	for _, text := range []*string{&e.Client, &e.ID} { // what a request is known by again must stay what it is, "token=7" too
+		for _, w := range words {
+			if len(w) >= 4 {
+				*text = strings.ReplaceAll(*text, w, redacted)
+			}
+		}
+		*text = ownToken.ReplaceAllString(*text, redacted)
 	}
 	if e.Data != nil {
 		data, err := scrubData(e.Data, words)

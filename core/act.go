@@ -131,6 +131,8 @@ func (c *Core) usePin(k *conn, w *who, req *protocol.Request, name protocol.PinN
 	h, err := c.cfg.Table.Resolve(string(name))
 	switch {
 	case err != nil:
+	case level != nil && c.safe.Load() && !caller.Human:
+		return nil, c.safeModeRefusal()
 	case level != nil:
 		var e pin.Effect
 		source := fmt.Sprintf("pin_set %s %d", name, *level)

@@ -2,6 +2,7 @@ package pin
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -263,5 +264,35 @@ func TestLines(t *testing.T) {
 	for _, name := range []string{"", "i2c", "i2c99", "I2C0", "nosuch"} {
 		_, _, err := r.Lines(name)
 		refused(t, err, RuleUnknownPin)
+	}
+}
+
+// A stop and a release while a person is asked: what was asked for before does not drive after.
+func TestApprovedAcrossAStop(t *testing.T) {
+	d, err := load.Bytes("b.yaml", []byte("board: b\npins:\n  - {id: 1, name: PUMP, owner: agent, can: [out], safe: low, danger: high}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drv, err := sim.New(d, sim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table *Table
+	table, err = New(d, drv, Options{Approve: func(Caller, Handle) (bool, string, *Refusal) {
+		if err := table.Stop("test"); err != nil {
+			t.Error(err)
+		}
+		if err := table.Clear(); err != nil {
+			t.Error(err)
+		}
+		return true, "", nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	_, err = table.Write(Caller{Name: "bot", Drive: true, Ask: true}, 0, 1)
+	if r, ok := errors.AsType[*Refusal](err); !ok || r.Code != codeEstopped {
+		t.Errorf("got %v, want estopped", err)
 	}
 }

@@ -106,6 +106,7 @@ func (t *Table) do(p *pin, r *request) error {
 
 // ask is do for what may need a person's approval, which is asked for without locks and when nothing else stands against it.
 func (t *Table) ask(p *pin, r *request) error {
+	epoch := t.Epoch()
 	err := t.do(p, r)
 	refused, ok := errors.AsType[*Refusal](err)
 	if !ok || refused.Rule != RuleDanger || t.approve == nil {
@@ -120,6 +121,10 @@ func (t *Table) ask(p *pin, r *request) error {
 		refused.Message += " (pal approve " + id + ")"
 		return refused
 	}
+	if t.Epoch() != epoch { // a stop and a release have been while the person was asked
+		return refusal(p, eperm, codeEstopped, RuleEstop, "the e-stop was set while %s was being approved: ask again", p.name())
+	}
+	r.unmet = t.unmet(p)         // what the output requires may have changed
 	r.granted, r.err = true, nil // a request that was refused was performed: it is the caller's again
 	r.state.Store(waiting)
 	return t.do(p, r)

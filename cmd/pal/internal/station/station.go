@@ -123,7 +123,7 @@ func (s *Station) Start(ctx context.Context) error {
 	}
 	s.estop = make(chan os.Signal, 1)
 	notifyEstop(s.estop) // from now on it does not end the process
-	for _, step := range []func(context.Context) error{s.takeState, s.openBoard, s.makeSafe, s.oversee, s.startMachines, s.openDurable, s.openDoor, s.listen, s.ready} {
+	for _, step := range []func(context.Context) error{s.takeState, s.openBoard, s.openState, s.makeSafe, s.oversee, s.startMachines, s.openDurable, s.openDoor, s.listen, s.ready} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -134,14 +134,17 @@ func (s *Station) Start(ctx context.Context) error {
 	return nil
 }
 
-// takeState locks the state folder, so that no second terminal drives the same board, and opens the identities in it.
+// takeState locks the state folder, so that no second terminal drives the same board.
 func (s *Station) takeState(context.Context) (err error) {
 	if s.folder, err = state.Open(s.cfg.Settings.State); err != nil {
 		return err
 	}
-	if s.lock, err = s.folder.Lock(s.cfg.Settings.Listen); err != nil {
-		return err
-	}
+	s.lock, err = s.folder.Lock(s.cfg.Settings.Listen)
+	return err
+}
+
+// openState opens the identities and what has to be known before anything may be driven.
+func (s *Station) openState(context.Context) (err error) {
 	if s.store, err = identity.Open(s.cfg.Settings.State, time.Now); err != nil {
 		return err
 	}
@@ -164,13 +167,23 @@ func (s *Station) takeState(context.Context) (err error) {
 // durableFolder is the part of the state folder that holds what survives.
 const durableFolder = "guard"
 
-// openBoard takes the hardware.
+// openBoard takes the hardware and makes every output safe, before anything else is read: a disk that hangs or holds nonsense must not
+// leave on what the run before has left on.
 func (s *Station) openBoard(context.Context) (err error) {
 	switch s.cfg.Board.Driver.Kind {
 	case "sim":
 		s.driver, err = sim.New(s.cfg.Board, sim.Options{})
 	default:
 		err = fmt.Errorf("board %s, driver %q: %w", s.cfg.Board.Name, s.cfg.Board.Driver.Kind, ErrNoDriver)
+	}
+	if err != nil {
+		return err
+	}
+	first, err := pin.New(s.cfg.Board, s.driver, pin.Options{Log: s.cfg.Log, Stopped: &pin.Latched{Reason: "the terminal is starting"}})
+	if err == nil {
+		if err := first.Close(); err != nil { // such an output is out of service, as the table says that is made next
+			s.cfg.Log.Error("make the outputs safe", "err", err)
+		}
 	}
 	return err
 }
