@@ -45,7 +45,7 @@ func (l *Log) clean(e Entry) (Entry, int) {
 				*text = strings.ReplaceAll(*text, w, redacted)
 			}
 		}
-		*text = ownToken.ReplaceAllString(*text, redacted)
+		*text = ownToken.ReplaceAllString(strings.ToValidUTF8((*text)[:min(len(*text), 2*limits.IDBytes)], "\uFFFD"), redacted)
 	}
 	if e.Data != nil {
 		data, err := scrubData(e.Data, words)
