@@ -174,6 +174,7 @@ func (c *Core) run(ctx context.Context, m *machine, j hw.Job, s *sink) hw.Outcom
 		var err error
 		if m != &c.board { // what runs in that one is called from the others
 			err = c.separate(ctx, m, s.caller)
+			s.caller.Shared = m.actor == ""
 		}
 		if err == nil {
 			gen, err = c.ready(ctx, m)

@@ -116,7 +116,7 @@ func (b *Book) Holder(c pin.Caller, h pin.Handle) (held, own bool, holder string
 		return true, !e.ended && c.Task == e.Task && c.Name == e.Actor, e.holder, e.Since
 	case on.lease != nil:
 		e := on.lease
-		return true, c.Name == e.Actor && !e.over(b.o.Now()), e.holder, e.Since
+		return true, c.Name == e.Actor && !c.Shared && !e.over(b.o.Now()), e.holder, e.Since
 	}
 	return false, false, "", time.Time{}
 }

@@ -99,11 +99,12 @@ func (b *Book) may(c pin.Caller, h pin.Handle) string {
 }
 
 var (
-	ann     = pin.Caller{Name: "ann", Conn: 1}
-	annElse = pin.Caller{Name: "ann", Conn: 9}
-	annTask = pin.Caller{Name: "ann", Task: "001"}
-	bob     = pin.Caller{Name: "bob", Conn: 2}
-	bobTask = pin.Caller{Name: "bob", Task: "001"} // says it is what it is not
+	ann      = pin.Caller{Name: "ann", Conn: 1}
+	annElse  = pin.Caller{Name: "ann", Conn: 9}
+	annTask  = pin.Caller{Name: "ann", Task: "001"}
+	annMixed = pin.Caller{Name: "ann", Conn: 1, Shared: true}
+	bob      = pin.Caller{Name: "bob", Conn: 2}
+	bobTask  = pin.Caller{Name: "bob", Task: "001"} // says it is what it is not
 )
 
 func TestWhoMayDrive(t *testing.T) {
@@ -122,7 +123,7 @@ func TestWhoMayDrive(t *testing.T) {
 		t.Errorf("got pins %v want %v", c.Pins, want)
 	}
 	for _, h := range c.Pins {
-		check("leased", h, map[*pin.Caller]string{&ann: "own", &annElse: "own", &annTask: "own", &bob: "ann", &bobTask: "ann"})
+		check("leased", h, map[*pin.Caller]string{&ann: "own", &annElse: "own", &annTask: "own", &annMixed: "ann", &bob: "ann", &bobTask: "ann"})
 	}
 	check("read", 8, map[*pin.Caller]string{&ann: "free", &bob: "free"})
 	check("beyond", 9, map[*pin.Caller]string{&ann: "free"})

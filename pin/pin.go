@@ -42,6 +42,7 @@ type Caller struct {
 	Ask     bool     // its high-danger drives need an approval
 	Human   bool     // of class human: it need not ask because all agents must (Options.AskAll)
 	Board   bool     // runs in board.py's own machine
+	Shared  bool     // others' code ran in its machine: it has no use of a lease that its actor took meanwhile
 	Admin   bool     // recorded only: rules bind administrators too
 	Run     uint64   // exec number, 0 for none
 	Machine string   // label of the virtual machine

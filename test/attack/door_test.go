@@ -82,6 +82,10 @@ func TestFloods(t *testing.T) {
 	for name, message := range map[string]string{
 		"ping": `{"type":"ping"}`, "describe": `{"type":"describe"}`, "nonsense": `{`, "exec": `{"type":"exec","code":"1"}`, "long": `{"type":"exec","code":"` + strings.Repeat("#", 100_000) + `"}`,
 		"reset": `{"type":"reset"}`, "subscribe": `{"type":"subscribe","events":["*"],"since":0}`, "stream": `{"type":"exec","code":"for i in range(100000): print(i)","stream":true,"timeout_ms":500}`,
+		"register": `{"type":"register","brief":{"name":"t","after_ms":86400000},"code":"` + strings.Repeat("#", 60_000) + `"}`, "persist": `{"type":"register","brief":{"name":"t","after_ms":86400000,"storage":"persistent"},"code":"1"}`,
+		"trigger": `{"type":"trigger","task_id":"001"}`, "list": `{"type":"list"}`, "result": `{"type":"task_result","task_id":"001"}`, "pause": `{"type":"pause","task_id":"001"}`,
+		"lease": `{"type":"lease","resources":["LED"],"keep":true}`, "release": `{"type":"lease_release","lease_id":"x"}`, "approval": `{"type":"approval","op":"ls"}`, "audit": `{"type":"audit","op":"verify"}`,
+		"safe mode": `{"type":"safe_mode","op":"leave"}`, "meta": `{"type":"pin_set","pin":"LED_B","value":1,"meta":{"a":"` + strings.Repeat("\\u202e", 500) + `"}}`, "apply": `{"type":"board","op":"apply","source":"` + strings.Repeat("#", 60_000) + `","confirm":"x"}`,
 	} {
 		conn := r.Dial(r.Agent)
 		ctx, done := context.WithTimeout(t.Context(), 500*time.Millisecond)
