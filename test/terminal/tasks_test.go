@@ -97,7 +97,7 @@ func BenchmarkTaskLatenessCoreBusy(b *testing.B) {
 		if err := busy.Start(); err != nil {
 			b.Fatal(err)
 		}
-		b.Cleanup(func() { busy.Process.Kill(); busy.Wait() }) //nolint:errcheck // it ends by being killed
+		b.Cleanup(func() { busy.Process.Kill(); busy.Wait() })
 	})
 }
 
