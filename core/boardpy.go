@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 
 	"github.com/pal-terminal/pal/answers"
-	"github.com/pal-terminal/pal/board"
 	"github.com/pal-terminal/pal/identity"
 	"github.com/pal-terminal/pal/limits"
 	"github.com/pal-terminal/pal/protocol"
@@ -70,9 +69,9 @@ func (c *Core) changeBoard(w *who, id *string, body *protocol.Board) (protocol.A
 	switch {
 	case c.cfg.Apply == nil:
 		return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: "this terminal keeps nothing, so its board.py cannot be changed"}
-	case c.cfg.Board.Mode == board.ModeEngineering && !human:
-		return nil, &protocol.Error{Code: protocol.CodeDenied, Rule: "board.human", Message: "in engineering mode only a human changes board.py"}
-	case !w.Actor.Can(identity.Exec) || !w.Actor.Can(identity.Actuate) || w.Actor.Ask && !human: // it drives in its own name, and asks nobody
+	case !human: // its code runs in everybody's machine, with everybody's leases and approvals
+		return nil, &protocol.Error{Code: protocol.CodeDenied, Rule: "board.human", Message: "only a human changes board.py: its code runs in everybody's name"}
+	case !w.Actor.Can(identity.Exec) || !w.Actor.Can(identity.Actuate): // it drives in its own name, and asks nobody
 		return nil, &protocol.Error{Code: protocol.CodeDenied, Rule: "board.rights", Message: "board.py drives: who changes it needs the scopes exec and actuate, and no approvals"}
 	case body.Confirm != c.boardHash():
 		return nil, &protocol.Error{Code: protocol.CodeConflict, Rule: "board.confirm", Message: "board.py is another one than you saw: look at it again", Nearest: []string{c.boardHash()}}

@@ -146,7 +146,7 @@ func TestApprovalOfATool(t *testing.T) {
 	})
 }
 
-// board.py drives in its own name: nobody changes it who may not drive, or has to ask.
+// board.py runs in everybody's machine and drives in its own name: only a person changes it, who may drive.
 func TestWhoAppliesBoardPy(t *testing.T) {
 	bubble(t, options{yaml: shop}, func(t *testing.T, r *rig) {
 		kept := ""
@@ -162,7 +162,7 @@ func TestWhoAppliesBoardPy(t *testing.T) {
 			{"reader", identity.Human, all[:1], false, false},
 			{"coder", identity.Agent, all[:2], false, false},
 			{"asker", identity.Agent, all, true, false},
-			{"agent", identity.Agent, all, false, true},
+			{"agent", identity.Agent, all, false, false},
 			{"person", identity.Human, all, true, true},
 		} {
 			token, _, err := r.identity.Create(test.name, test.class, test.scopes, test.ask, 0)
