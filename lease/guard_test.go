@@ -481,7 +481,7 @@ func TestGuardWithClaims(t *testing.T) {
 				w := newWorld(t, d, uint64(seed), name == "direct")
 				if !w.lives() {
 					lost++
-					w.table.Close() //nolint:errcheck // it may have ended already
+					w.table.Close()
 				}
 				if err := w.e.Close(); err != nil {
 					w.failf("%v", err)
